@@ -1,0 +1,118 @@
+# `make test` and `make ladder` need only Python 3.11 or newer, a C compiler and make: they set up all else in .venv.
+# PYTHON=python3.12 names another Python; CABOOSE_NATIVE=1 builds for this machine's processor only.
+
+VENV := .venv
+EXTRAS := dev
+SECONDS ?= 60
+LADDER := random greedy planner mcts --preset family --players 4 --rounds 13 --blocks 1 --movetime 20 --seed 1
+
+BIN := $(VENV)/bin
+READY := $(VENV)/ready$(if $(filter-out 0,$(CABOOSE_NATIVE)),-native)
+SOURCES := pyproject.toml setup.py $(wildcard engine/*.pyx engine/*.pxd engine/*.h)
+PYTHONS := $(or $(PYTHON),$(wildcard $(BIN)/python) python3.13 python3.12 python3.11 python3)
+
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+MAKEFLAGS += --no-print-directory
+
+.PHONY: help
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+
+.PHONY: test
+test: lint pytest ## check the code and run the tests
+
+.PHONY: ladder
+ladder: $(READY) ## let the built-in bots play, each in a process of its own, and show the standings
+	@$(BIN)/caboose match $(LADDER)
+
+.PHONY: lint
+lint: $(READY) ## check style and types, and the stubs against the compiled modules
+	@$(BIN)/ruff check --quiet --output-format concise
+	@$(BIN)/ruff format --quiet --check || { echo "The format of some files is off: make format"; exit 1; }
+	@PATH="$(CURDIR)/$(BIN):$$PATH" cython-lint engine
+	@$(BIN)/mypy
+	@MYPYPATH=build/pkg $(BIN)/stubtest --mypy-config-file pyproject.toml --allowlist tests/stubtest.allow \
+	    --ignore-disjoint-bases --ignore-missing-stub caboose.engine
+
+.PHONY: format
+format: $(READY) ## format the code and mend what ruff can mend
+	@$(BIN)/ruff check --fix
+	@$(BIN)/ruff format
+
+# Not `python -m pytest`, which would put the root on the path.
+.PHONY: pytest
+pytest: $(READY) ## run the tests only
+	@$(BIN)/pytest
+
+.PHONY: test-all
+test-all: ## run the tests on each of Python 3.11, 3.12 and 3.13 that is here
+	@for version in 3.11 3.12 3.13; do \
+	    for python in python$$version $${PYENV_ROOT:-$$HOME/.pyenv}/versions/$$version.*/bin/python -; do \
+	        $$python -c pass 2>/dev/null && break; \
+	    done; \
+	    if [ $$python = - ]; then echo "== Python $$version is not here"; continue; fi; \
+	    echo "== Python $$version ($$python)"; tested=yes; \
+	    $(MAKE) pytest VENV=.venv-$$version EXTRAS=test PYTHON=$$python || failed="$$failed $$version"; \
+	done; \
+	[ -n "$$tested" ] || { echo "There is nothing to test on"; exit 1; }; \
+	[ -z "$$failed" ] || { echo "Tests failed on Python$$failed"; exit 1; }
+
+.PHONY: soak
+soak: $(READY) ## look for rare faults, for SECONDS=60
+	@$(BIN)/python tests/soak.py --seconds $(SECONDS)
+
+.PHONY: dist-check
+dist-check: $(READY) ## build a wheel from the sdist alone, install it and look at both (a few minutes)
+	@$(BIN)/pytest -m slow tests/test_package.py
+
+.PHONY: clean
+clean: ## remove what was built
+	@rm -rf build dist *.egg-info engine/*.so .venv*/ready* .benchmarks .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	@find . -name '.venv*' -prune -o -name __pycache__ -prune -exec rm -rf {} +
+
+.PHONY: clean-all
+clean-all: clean ## remove the virtual environments too
+	@rm -rf .venv*
+
+# Exits with the reason why a Python will not do.
+define CHECK
+import sys
+if sys.version_info < (3, 11):
+    sys.exit("is older than 3.11")
+import os, shlex, shutil, sysconfig
+try:
+    import ensurepip, venv
+except ImportError:
+    sys.exit("has no venv module (Debian and Ubuntu: apt install python3-venv)")
+if not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")):
+    sys.exit("has no C headers (Debian and Ubuntu: apt install python3-dev)")
+compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC"))[0]
+if not shutil.which(compiler):
+    sys.exit("needs the C compiler %s, which is not here; install it, or name another with CC=" % compiler)
+endef
+export CHECK
+
+# Where a Python is named, the environment may be one of another; where its Python has gone, it must be made anew.
+ifneq ($(PYTHON)$(if $(wildcard $(BIN)/python),,none),)
+.PHONY: $(READY)
+endif
+
+# Candidates are tried by running them: a pyenv shim may be on the path and yet refuse.
+$(READY): $(SOURCES)
+	@for python in $(PYTHONS) -; do \
+	    if command -v $$python >/dev/null; then why=$$($$python -c "$$CHECK" 2>&1) && break; else why="is not here"; fi; \
+	    [ $$python = - ] || tried="$$tried\n  $$python $$(echo "$$why" | head -n 1)"; \
+	done; \
+	if [ $$python = - ]; then printf '%b\n' "Caboose needs Python 3.11 or newer and a C compiler. Tried:$$tried"; exit 1; fi; \
+	same="sys; print(sys.version, sys.base_prefix)"; \
+	if [ "$$($(BIN)/python -c "import pip, $$same" 2>/dev/null)" != "$$($$python -c "import $$same")" ]; then \
+	    echo "Making $(VENV) with $$($$python --version) ($$python)"; \
+	    $$python -m venv --clear $(VENV) || exit 1; \
+	fi
+	@echo "Installing into $(VENV) what is needed, and building the extension modules: a minute or two"
+	@$(BIN)/python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['build-system']['requires'], sep='\n')" \
+	    > $(VENV)/build-requires.txt
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check -r $(VENV)/build-requires.txt
+	@$(BIN)/python -m pip install -qq --disable-pip-version-check --no-build-isolation -e '.[$(EXTRAS)]'
+	@rm -f $(VENV)/ready* && touch $@

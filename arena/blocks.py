@@ -1,0 +1,103 @@
+"""A block: the deals of one game, played in every rotation of the seats.
+
+It is the unit of work, of storage and of statistics. Everything in it follows from the plan and its number, so
+that it can be played anywhere, and again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Final, Self
+
+import numpy as np
+
+import caboose.bots as bots
+from caboose.arena.lineup import Lineup
+from caboose.arena.results import BlockResult, GameInBlock
+from caboose.engine.game import Game
+from caboose.engine.play import Bot
+from caboose.engine.rules import Rules
+from caboose.protocol.process import EngineProcess, close_all
+from caboose.protocol.referee import TimeControl, play_game
+
+FALLBACK: Final = "greedy"  # finishes the seats of players that failed
+
+# The branches of a block's seed, one for each thing that is drawn by lot.
+_DEALS, _SEATING = 0, 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """All that decides how the blocks of a match are played.
+
+    ``seed`` is a whole number of at least 0. No player is ever given it or anything made from it.
+    """
+
+    rules: Rules
+    lineup: Lineup
+    control: TimeControl
+    seed: int
+    on_fault: str = "fallback"
+    in_process: bool = False
+    recording: bool = False
+
+
+def deal_seed(seed: int, block: int) -> list[int]:
+    """The seed of the deals of block ``block`` (from 0): 128 bits, independent of those of other blocks."""
+    return [int(word) for word in _branch(seed, block, _DEALS).generate_state(4)]
+
+
+def seatings(plan: Plan, block: int) -> list[tuple[int, ...]]:
+    """Who sits where in each game of a block: the entry of the line-up for each seat.
+
+    The order round the table is drawn by lot for each block, so that no contestant always plays after the same
+    one; it is then turned so that each entry has each seat once.
+    """
+    generator = np.random.Generator(np.random.PCG64(_branch(plan.seed, block, _SEATING)))
+    order = generator.permutation(plan.lineup.players).tolist()
+    return [tuple(order[-turn:] + order[:-turn]) for turn in range(len(order))]
+
+
+class Bench:
+    """The players of a plan, one for each entry of the line-up, kept from game to game.
+
+    A context manager: engine processes start when they are first needed, and are gone when it is left.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        lineup = plan.lineup
+        self.players: list[Bot] = [
+            lineup.contestants[number].player(plan.control, plan.in_process) for number in lineup.entries
+        ]
+        self.fallback = bots.create(FALLBACK)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        close_all(player for player in self.players if isinstance(player, EngineProcess))
+
+
+def play_block(plan: Plan, bench: Bench, block: int, on_game: Callable[[], None]) -> BlockResult:
+    """Plays a block with the players of ``bench``; ``on_game`` is called after each of its games."""
+    games = []
+    for seating in seatings(plan, block):
+        result = play_game(
+            Game(plan.rules, seed=deal_seed(plan.seed, block)),
+            [bench.players[entry] for entry in seating],
+            plan.control,
+            fallback=bench.fallback,
+            on_fault=plan.on_fault,
+            recording=plan.recording,
+        )
+        games.append(GameInBlock(seating, result))
+        on_game()
+    return BlockResult(block, tuple(games))
+
+
+def _branch(seed: int, block: int, branch: int) -> np.random.SeedSequence:
+    return np.random.SeedSequence(seed, spawn_key=(block, branch))

@@ -1,0 +1,1 @@
+"""The commands of ``caboose``, one file for each."""

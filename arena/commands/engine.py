@@ -1,0 +1,24 @@
+"""``caboose engine``: a built-in bot as an engine process."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from caboose import bots
+from caboose.arena.engine import run_engine
+from caboose.arena.errors import CallError
+
+
+def engine(
+    name: Annotated[str, typer.Argument(metavar="NAME", help=f"One of {', '.join(bots.BOTS)}.", show_default=False)],
+) -> None:
+    """Run a built-in bot as an engine: it speaks the protocol on standard input and output.
+
+    docs/protocol.md shows what to type.
+    """
+    try:
+        run_engine(name)
+    except bots.BotError as error:
+        raise CallError(str(error)) from None

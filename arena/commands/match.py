@@ -1,0 +1,228 @@
+"""``caboose match``: bots against each other, with standings at the end."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated, Final, TextIO
+
+import typer
+from rich.console import Console
+
+from caboose import bots as builtin
+from caboose.arena.blocks import FALLBACK, Plan
+from caboose.arena.commands.table import PANEL as TABLE
+from caboose.arena.commands.table import PLAYERS_RANGE, PresetOption, RuleOption, SetOption, make_rules
+from caboose.arena.errors import CallError, RunError
+from caboose.arena.executors import Executor, LocalExecutor, PoolExecutor
+from caboose.arena.lineup import make_contestants, make_lineup
+from caboose.arena.match import interruptible, play_match, standings
+from caboose.arena.report import MatchProgress, print_heading, print_standings
+from caboose.arena.results import write_result
+from caboose.protocol.referee import DEFAULT_GUARD, DEFAULT_MARGIN, FAULT_POLICIES, TimeControl
+
+DEFAULT_MOVETIME: Final = 20.0
+DEFAULT_BLOCKS: Final = 20
+SEED_BITS: Final = 128
+
+PLAYERS = "The players"
+TIME = "The time"
+RUN = "The run"
+
+
+def match(
+    bots: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="BOT...",
+            help=f"Built-in bots ({', '.join(builtin.BOTS)}), or the command lines of engines: what has a blank or "
+            "a slash in it is one. Of two contestants with more players than that, the first is the hero and the "
+            "others are copies of the second.",
+            show_default=False,
+        ),
+    ] = None,
+    engine: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COMMAND", help="One more engine, after the BOTs. May be repeated.", rich_help_panel=PLAYERS
+        ),
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME.OPTION=VALUE",
+            help="An option of a contestant, named as in the standings or by its number: mcts.Seed=5, 2.Seed=5. "
+            "May be repeated.",
+            rich_help_panel=PLAYERS,
+        ),
+    ] = None,
+    in_process: Annotated[
+        bool,
+        typer.Option(
+            "--in-process",
+            help="Play the built-in bots inside the referee instead of each in a process of its own.",
+            rich_help_panel=PLAYERS,
+        ),
+    ] = False,
+    preset: PresetOption = "family",
+    players: Annotated[
+        int | None,
+        typer.Option(
+            help=f"{PLAYERS_RANGE}; by default 4 for two contestants, else one for each.",
+            show_default=False,
+            rich_help_panel=TABLE,
+        ),
+    ] = None,
+    set: SetOption = None,
+    rule: RuleOption = None,
+    rounds: Annotated[
+        int | None,
+        typer.Option(help="Rounds of a game, from the highest hub down. All by default.", rich_help_panel=TABLE),
+    ] = None,
+    movetime: Annotated[
+        float | None,
+        typer.Option(metavar="MS", help="Milliseconds for each move (20 by default).", rich_help_panel=TIME),
+    ] = None,
+    tc: Annotated[
+        str | None,
+        typer.Option(
+            metavar="BASE+INC", help="Seconds for a seat's whole game, and more with each move.", rich_help_panel=TIME
+        ),
+    ] = None,
+    nodes: Annotated[
+        int | None, typer.Option(help="Search iterations for each move, instead of a time.", rich_help_panel=TIME)
+    ] = None,
+    margin: Annotated[
+        float,
+        typer.Option(metavar="MS", help="How late a reply may come before it is a fault.", rich_help_panel=TIME),
+    ] = DEFAULT_MARGIN,
+    guard: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS", help="The longest a move may take where no time limits it.", rich_help_panel=TIME
+        ),
+    ] = DEFAULT_GUARD / 1000,
+    blocks: Annotated[
+        int,
+        typer.Option(min=1, help="Blocks to play: the same deals in every rotation of the seats.", rich_help_panel=RUN),
+    ] = DEFAULT_BLOCKS,
+    concurrency: Annotated[
+        int, typer.Option(min=1, help="Blocks played at the same time, each in a process.", rich_help_panel=RUN)
+    ] = 1,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="The seed of the deals. Without it a fresh one that nobody can guess.",
+            show_default=False,
+            rich_help_panel=RUN,
+        ),
+    ] = None,
+    on_fault: Annotated[
+        str,
+        typer.Option(
+            metavar="|".join(FAULT_POLICIES),
+            help=f"A player that fails is last, and {FALLBACK} finishes its game, or the game ends.",
+            rich_help_panel=RUN,
+        ),
+    ] = FAULT_POLICIES[0],
+    json: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write settings, all results and standings there.", rich_help_panel=RUN),
+    ] = None,
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Append the games there, one JSON object a line, as blocks finish.",
+            rich_help_panel=RUN,
+        ),
+    ] = None,
+) -> None:
+    """Let bots play against each other and print the standings.
+
+    Exit code 1 when an engine does not start or the match does not come to its end; what was played is printed and
+    written all the same.
+    """
+    if on_fault not in FAULT_POLICIES:
+        raise CallError(f"--on-fault {on_fault}: expected {' or '.join(FAULT_POLICIES)}")
+    contestants = make_contestants(bots or [], engine or [], option or [])
+    lineup = make_lineup(contestants, players)
+    plan = Plan(
+        rules=make_rules(preset, lineup.players, {"set": set, "rounds": rounds}, rule or []),
+        lineup=lineup,
+        control=make_control(movetime, tc, nodes, margin, guard * 1000),
+        seed=secrets.randbits(SEED_BITS) if seed is None else seed,
+        on_fault=on_fault,
+        in_process=in_process,
+        recording=record is not None,
+    )
+    if json is not None:
+        check_writable("--json", json)
+    workers = min(concurrency, blocks)
+    executor: Executor = LocalExecutor() if workers == 1 else PoolExecutor(workers)
+    console = Console(highlight=False)
+    unwritten = ""
+    with ExitStack() as stack:
+        games = stack.enter_context(open_record(record)) if record is not None else None
+        shield = stack.enter_context(interruptible())
+        print_heading(console, plan, blocks)
+        with MatchProgress(Console(stderr=True), blocks * lineup.players) as progress:
+            result = play_match(plan, blocks, executor, progress, concurrency=workers, record=games)
+        shield()
+        rows = standings(result)
+        if json is not None:
+            try:
+                write_result(result, rows, json)
+            except OSError as error:
+                unwritten = f"--json {json}: {error.strerror}"
+        print_standings(console, result, rows)
+    if unwritten:
+        raise RunError(unwritten)
+    if result.problem:
+        raise typer.Exit(1)
+
+
+def make_control(movetime: float | None, tc: str | None, nodes: int | None, margin: float, guard: float) -> TimeControl:
+    """The time control that a call asks for, ``tc`` in seconds and the rest in ms. Raises ``CallError``."""
+    given = {"--movetime": movetime, "--tc": tc, "--nodes": nodes}
+    names = [name for name, value in given.items() if value is not None]
+    if len(names) > 1:
+        raise CallError(f"{' and '.join(names)} are given: expected one of --movetime, --tc and --nodes")
+    clock, increment = (None, 0.0) if tc is None else _parse_tc(tc)
+    if not names:
+        movetime = DEFAULT_MOVETIME
+    try:
+        return TimeControl(movetime=movetime, clock=clock, increment=increment, nodes=nodes, margin=margin, guard=guard)
+    except ValueError as error:
+        raise CallError(f"time control: {error}") from None
+
+
+def check_writable(name: str, path: Path) -> None:
+    """Raises ``CallError`` when a file cannot be written at ``path``."""
+    if path.is_dir():
+        raise CallError(f"{name} {path}: this is a folder, expected a file")
+    if not path.parent.is_dir():
+        raise CallError(f"{name} {path}: there is no folder {path.parent}")
+    if not os.access(path.parent, os.W_OK):
+        raise CallError(f"{name} {path}: the folder {path.parent} cannot be written to")
+
+
+def open_record(path: Path) -> TextIO:
+    """Opens a file for appending. Raises ``CallError``."""
+    check_writable("--record", path)
+    try:
+        return path.open("a", encoding="utf-8")
+    except OSError as error:
+        raise CallError(f"--record {path}: {error.strerror}") from None
+
+
+def _parse_tc(text: str) -> tuple[float, float]:
+    """Base and increment in ms."""
+    base, _, increment = text.partition("+")
+    try:
+        return float(base) * 1000, float(increment or "0") * 1000
+    except ValueError:
+        raise CallError(f"--tc {text}: expected BASE+INC in seconds, such as 60+0.5") from None

@@ -1,0 +1,41 @@
+"""The options by which commands are told the rules of a game."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from caboose.arena.errors import CallError
+from caboose.engine.rules import MAX_PLAYERS, MIN_PLAYERS, OPTIONS, PRESETS, SETS, Rules, RulesError
+
+PANEL = "The table"
+
+PresetOption = Annotated[str, typer.Option("--preset", help=f"{', '.join(PRESETS)}.", rich_help_panel=PANEL)]
+SetOption = Annotated[
+    int | None,
+    typer.Option("--set", help=f"The set's highest double: {', '.join(map(str, SETS))}.", rich_help_panel=PANEL),
+]
+RuleOption = Annotated[
+    list[str] | None,
+    typer.Option("--rule", metavar="NAME=VALUE", help="A rule option; see `caboose rules`.", rich_help_panel=PANEL),
+]
+PLAYERS_RANGE = f"{MIN_PLAYERS} to {MAX_PLAYERS}"
+
+
+def make_rules(preset: str, players: int, named: dict[str, int | None], options: Sequence[str]) -> Rules:
+    """The rules that a call asks for: ``named`` are those that have options of their own, ``options`` the others as
+    ``name=value``. Raises ``CallError``."""
+    values: dict[str, object] = {name: value for name, value in named.items() if value is not None}
+    for text in options:
+        name, equals, value = text.partition("=")
+        if not equals or not name or not value:
+            raise CallError(f"--rule {text}: expected NAME=VALUE, with one of {', '.join(OPTIONS)}")
+        if name in values:
+            raise CallError(f"--rule {text}: {name} is given twice")
+        values[name] = value
+    try:
+        return Rules.of(preset, players, **values)
+    except RulesError as error:
+        raise CallError(str(error)) from None

@@ -1,0 +1,141 @@
+"""A match: a number of blocks, played somewhere, gathered in block order."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from types import FrameType
+from typing import Protocol, TextIO
+
+from caboose.arena import caboose_version
+from caboose.arena.blocks import Plan
+from caboose.arena.errors import CallError, RunError
+from caboose.arena.executors import Executor
+from caboose.arena.lineup import Contestant
+from caboose.arena.records import without_records, write_block
+from caboose.arena.results import BlockResult, MatchResult, Played
+from caboose.arena.stats import Scoreboard, Standing
+from caboose.engine.play import OptionError
+from caboose.protocol.process import EngineFault
+from caboose.protocol.referee import TimeControl
+
+
+class Watcher(Protocol):
+    """Somebody who follows a match."""
+
+    def game_over(self) -> None:
+        """A game was played."""
+
+    def block_over(self, board: Scoreboard) -> None:
+        """A block was played and counted."""
+
+
+def introduce(contestant: Contestant, control: TimeControl) -> Played:
+    """What there is to know of a contestant; an engine is started for it, and ended again.
+
+    Raises ``RunError`` when the engine does not start and ``CallError`` when it does not take its options.
+    """
+    played = Played(contestant.label, contestant.builtin, contestant.command, contestant.options)
+    if contestant.builtin:
+        return replace(played, version=caboose_version())
+    engine = contestant.engine(control)
+    try:
+        with engine:
+            return replace(played, engine=engine.name, version=engine.version, author=engine.author)
+    except EngineFault as fault:
+        raise RunError(f"{contestant.label}: the engine does not start: {fault.detail}") from None
+    except OptionError as error:
+        raise CallError(f"{contestant.label}: {error}") from None
+
+
+def play_match(
+    plan: Plan,
+    blocks: int,
+    executor: Executor,
+    watcher: Watcher,
+    *,
+    concurrency: int = 1,
+    record: TextIO | None = None,
+) -> MatchResult:
+    """Plays ``blocks`` blocks of ``plan`` with ``executor``, and closes it. ``concurrency`` is only written down.
+
+    The games are appended to ``record``, if given; ``plan.recording`` must then be on. When it is interrupted, or
+    something other than a player fails, the result has the blocks finished so far, and its ``problem`` says why.
+    Raises ``CallError`` and ``RunError`` as ``introduce`` does; then nothing was played.
+    """
+    lineup = plan.lineup
+    played = tuple(introduce(contestant, plan.control) for contestant in lineup.contestants)
+    labels = [contestant.label for contestant in lineup.contestants]
+    board = Scoreboard(labels, lineup.entries)
+    finished: dict[int, BlockResult] = {}
+    problem = ""
+    started, clock = datetime.now(UTC), time.monotonic()
+    try:
+        with executor:
+            for result in executor.run(plan, range(blocks), watcher.game_over):
+                if record is not None:
+                    write_block(record, result, str(plan.rules), [labels[entry] for entry in lineup.entries])
+                    result = without_records(result)
+                finished[result.block] = result
+                board.add(result)
+                watcher.block_over(board)
+    except KeyboardInterrupt:
+        problem = "interrupted" if len(finished) < blocks else ""
+    except (RunError, OSError) as error:
+        problem = str(error)
+    return MatchResult(
+        caboose=caboose_version(),
+        started=started.isoformat(timespec="seconds"),
+        seconds=round(time.monotonic() - clock, 3),
+        rules=str(plan.rules),
+        contestants=played,
+        entries=lineup.entries,
+        control=plan.control,
+        on_fault=plan.on_fault,
+        in_process=plan.in_process,
+        concurrency=concurrency,
+        seed=str(plan.seed),
+        asked=blocks,
+        blocks=tuple(finished[number] for number in sorted(finished)),
+        problem=problem,
+    )
+
+
+def standings(result: MatchResult) -> list[Standing]:
+    """How each contestant of a match fared, in the order of the call."""
+    board = Scoreboard([contestant.label for contestant in result.contestants], result.entries)
+    for block in result.blocks:
+        board.add(block)
+    return board.standings()
+
+
+@contextmanager
+def interruptible() -> Iterator[Callable[[], None]]:
+    """Makes SIGTERM and SIGHUP interrupt like Ctrl-C, and only the first of all of them.
+
+    Those after it are ignored, so that nothing interrupts the closing of engines and the writing of results, which
+    take a few seconds at most. The function that it gives does the same before any signal came. Only for the main
+    thread.
+    """
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+
+    def shield() -> None:
+        for number in before:
+            signal.signal(number, lambda number, frame: None)
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        shield()
+        raise KeyboardInterrupt
+
+    for number, handler in before.items():
+        if handler is not signal.SIG_IGN:  # under nohup a lost terminal stays ignored
+            signal.signal(number, interrupt)
+    try:
+        yield shield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,189 @@
+"""What people see of a match: its settings, its progress, its standings. Everything fits 80 columns."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Final, Self
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from caboose.arena.blocks import FALLBACK, Plan
+from caboose.arena.results import MatchResult
+from caboose.arena.stats import Interval, Scoreboard, Standing
+from caboose.engine.rules import CHOICES, Rules
+
+FAULTS_SHOWN: Final = 5  # the JSON has them all
+REDRAW_SECONDS: Final = 0.1
+
+
+class MatchProgress:
+    """A bar while a match runs, with the first contestant's margin so far; nothing where there is no terminal."""
+
+    def __init__(self, console: Console, games: int) -> None:
+        # It is drawn when a game ends and not by a thread, which would run while players are on the clock.
+        self._progress = Progress(
+            MofNCompleteColumn(),
+            TextColumn("games"),
+            BarColumn(bar_width=None),
+            TextColumn("{task.fields[margin]}"),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
+            auto_refresh=False,
+            disable=not console.is_terminal,
+        )
+        self._task = self._progress.add_task("games", total=games, margin="")
+        self._drawn = 0.0
+
+    def game_over(self) -> None:
+        """A game was played."""
+        self._progress.advance(self._task)
+        if time.monotonic() > self._drawn + REDRAW_SECONDS:
+            self._progress.refresh()
+            self._drawn = time.monotonic()
+
+    def block_over(self, board: Scoreboard) -> None:
+        """A block was played and counted."""
+        if not self._progress.disable:
+            first = board.standings()[0]
+            self._progress.update(self._task, margin=f"{first.label} {margin_text(first.margin)}")
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+
+def print_heading(console: Console, plan: Plan, blocks: int) -> None:
+    """Prints what is going to be played."""
+    rules, lineup = plan.rules, plan.lineup
+    labels = [contestant.label for contestant in lineup.contestants]
+    copies = f"{labels[0]} against {lineup.players - 1} copies of {labels[1]}"
+    rounds = "1 round" if rules.rounds == 1 else f"{rules.rounds} rounds"
+    table = f"{rules.preset}, {rules.players} players, double-{rules.set}, {rules.hand} tiles, {rounds} a game"
+    games = f"{_counted(blocks, 'block')} of {lineup.players} rotations = {blocks * lineup.players} games"
+    _say(console, copies if lineup.has_copies else ", ".join(labels), style="bold")
+    _say(console, ", ".join([table, *changed_options(rules)]))
+    _say(console, f"{plan.control}; {games}")
+
+
+def changed_options(rules: Rules) -> list[str]:
+    """The word-valued options and ``blank`` where ``rules`` differ from their preset, as ``name=value``."""
+    usual = Rules.of(rules.preset, rules.players)
+    values = {name: getattr(rules, name) for name in (*CHOICES, "blank")}
+    return [f"{name}={value}" for name, value in values.items() if value != getattr(usual, name)]
+
+
+def print_standings(console: Console, result: MatchResult, standings: Sequence[Standing]) -> None:
+    """Prints the table of a match and what its columns mean."""
+    blocks = len(result.blocks)
+    if result.problem:
+        _say(console, f"{result.problem}: {blocks} of {_counted(result.asked, 'block')} played", style="bold")
+    if blocks:
+        console.print()
+        console.print(standings_table(standings))
+        console.print()
+        fair = f"A fair share is {100 / len(result.entries):.1f} %." if len(result.entries) > 2 else ""
+        _say(
+            console,
+            "Score and margin: pips a round. Margin: the others' mean less its own, more is better; "
+            f"± 95 % (Student t, {_counted(blocks, 'block')}). {fair}",
+        )
+        _print_faults(console, result, standings)
+    _say(console, f"Seed {result.seed}, {duration_text(result.seconds)}.")
+
+
+def standings_table(standings: Sequence[Standing]) -> Table:
+    """The standings, best margin first."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("bot", no_wrap=True)
+    for title in ("score", "rounds\nwon %", "games\nwon %", "margin\n± 95 %", "ms/move\nmean", "\nmax", "faults"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for standing in sorted(standings, key=_by_margin):
+        faults = sum(standing.faults.values())
+        table.add_row(
+            standing.label if standing.seats == 1 else f"{standing.label} x{standing.seats}",
+            _number(standing.score, 1),
+            _number(standing.rounds_won, 1, 100),
+            _number(standing.games_won, 1, 100),
+            Text(margin_text(standing.margin), style=_margin_style(standing.margin)),
+            _number(standing.time_mean, 1),
+            _number(standing.time_max, 0),
+            Text(str(faults), style="bold red" if faults else ""),
+        )
+    return table
+
+
+def margin_text(margin: Interval) -> str:
+    """A margin and its interval, such as ``+6.0 ± 1.5``."""
+    if margin.mean is None:
+        return "-"
+    # Adding 0.0 turns the -0.0 that rounding may leave into 0.0.
+    mean = f"{round(margin.mean, 1) + 0.0:+.1f}"
+    return f"{mean} ± {margin.half:.1f}" if margin.half is not None else f"{mean} ± ?"
+
+
+def duration_text(seconds: float) -> str:
+    """A time span for people."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def _print_faults(console: Console, result: MatchResult, standings: Sequence[Standing]) -> None:
+    """Says what faults there were and what they did to the numbers."""
+    if not any(standing.faults for standing in standings):
+        return
+    how = f"finished by {FALLBACK}" if result.on_fault == "fallback" else "forfeited"
+    _say(
+        console,
+        f"A game with a fault ({how}) is lost for the bot at fault, its rounds count as the worst at the table; "
+        "it does not count for the others.",
+    )
+    lines = []
+    for block in result.blocks:
+        for number, game in enumerate(block.games, 1):
+            for seat, fared in enumerate(game.result.seats):
+                if (fault := fared.fault) is not None:
+                    label = result.contestants[result.entries[game.seating[seat]]].label
+                    where = f"block {block.block + 1}, game {number}, round {fault.round}, seat {seat + 1}"
+                    lines.append(f"{label}: {fault.kind} ({where}): {fault.detail}")
+    for line in lines[:FAULTS_SHOWN]:
+        _say(console, line, style="red")
+    if len(lines) > FAULTS_SHOWN:
+        _say(console, f"... and {len(lines) - FAULTS_SHOWN} more faults (--json FILE has them all)", style="red")
+
+
+def _by_margin(standing: Standing) -> float:
+    return -standing.margin.mean if standing.margin.mean is not None else float("inf")
+
+
+def _margin_style(margin: Interval) -> str:
+    """Coloured where the interval excludes 0."""
+    if margin.mean is None or margin.half is None or abs(margin.mean) <= margin.half:
+        return ""
+    return "green" if margin.mean > 0 else "red"
+
+
+def _number(value: float | None, digits: int, factor: float = 1) -> str:
+    return "-" if value is None else f"{value * factor:.{digits}f}"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def _say(console: Console, text: str, style: str = "") -> None:
+    """Prints ``text`` as it is: what it quotes may look like markup, and numbers are not to be coloured."""
+    console.print(Text(text.strip(), style=style))

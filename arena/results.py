@@ -1,0 +1,122 @@
+"""What a match leaves behind, as values and as JSON.
+
+Only plain values are kept: a result read from a file equals the one that was written, and can be read without the
+programs that played it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from caboose.arena.codec import DecodeError, decode, encode
+from caboose.protocol.referee import GameResult, TimeControl
+
+FORMAT: Final = "caboose match"
+FORMAT_VERSION: Final = 1
+
+
+class ResultError(ValueError):
+    """A file that holds no match result. The text says what is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class GameInBlock:
+    """A game and who sat where: ``seating`` has, for each seat, the number of an entry of the line-up."""
+
+    seating: tuple[int, ...]
+    result: GameResult
+
+
+@dataclass(frozen=True, slots=True)
+class BlockResult:
+    """A whole block: one game for each rotation of the seats, all with the same deals. ``block`` counts from 0."""
+
+    block: int
+    games: tuple[GameInBlock, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A contestant as it played: what was asked for, and what an engine said of itself (empty for built-in bots)."""
+
+    label: str
+    builtin: str
+    command: tuple[str, ...]
+    options: tuple[tuple[str, str], ...]
+    engine: str = ""
+    version: str = ""
+    author: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MatchResult:
+    """A match: how it was set up and all whole blocks that were played, by number.
+
+    ``rules`` is the text of ``Rules``. ``entries`` has the number of a contestant for each player of a game.
+    ``seed`` is text, as it has more digits than most programs that read JSON keep. ``problem`` says why fewer blocks
+    than ``asked`` were played, and is empty when all were. ``started`` is a date and time (ISO 8601, UTC).
+    """
+
+    caboose: str
+    started: str
+    seconds: float
+    rules: str
+    contestants: tuple[Played, ...]
+    entries: tuple[int, ...]
+    control: TimeControl
+    on_fault: str
+    in_process: bool
+    concurrency: int
+    seed: str
+    asked: int
+    blocks: tuple[BlockResult, ...]
+    problem: str = ""
+
+
+def write_result(result: MatchResult, standings: Any, path: Path) -> None:
+    """Writes ``result`` as JSON, with its ``standings`` (for those who only want those) and a block on each line.
+
+    The file is there whole or not at all. Raises ``OSError``.
+    """
+    data = {"format": FORMAT, "format_version": FORMAT_VERSION} | encode(result)
+    blocks = data.pop("blocks")
+    lines = [f"{json.dumps(key)}: {json.dumps(value)}," for key, value in data.items()]
+    lines.append(f'"standings": {_rows(encode(standings))},')
+    lines.append(f'"blocks": {_rows(blocks)}')
+    text = "{\n" + "\n".join(lines) + "\n}\n"
+    # Beside the target: a rename is whole only within a file system.
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def read_result(path: Path) -> MatchResult:
+    """The result that ``write_result`` wrote. Raises ``ResultError`` and ``OSError``."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ResultError(f"{path}: not JSON: {error}") from None
+    if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
+        raise ResultError(f"{path}: not the result of a match")
+    version = data.pop("format_version", None)
+    if version != FORMAT_VERSION:
+        raise ResultError(f"{path}: format version {version}, expected {FORMAT_VERSION}")
+    data.pop("standings", None)
+    try:
+        return decode(MatchResult, data)
+    except (DecodeError, ValueError) as error:
+        raise ResultError(f"{path}: {error}") from None
+
+
+def _rows(items: list[Any]) -> str:
+    return "[" + ",".join(f"\n{json.dumps(item)}" for item in items) + "\n]"

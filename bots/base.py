@@ -1,0 +1,54 @@
+"""What the built-in bots share: their options, kept as typed values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from caboose.engine.moves import Move
+from caboose.engine.play import Limits, Option, OptionError
+from caboose.engine.round import Observation
+
+MAX_SEED = 2**63 - 1
+
+SEED = Option("Seed", "spin", default=0, min=0, max=MAX_SEED, help="where chance comes from; same seed, same game")
+
+
+class BuiltIn:
+    """A bot with a name and declared options. Subclasses say which, and choose.
+
+    Chance comes from the option ``Seed`` and the observation alone: a bot that is restarted in mid-game plays on
+    as if nothing had happened.
+    """
+
+    name: ClassVar[str]
+    declared: ClassVar[tuple[Option, ...]] = ()
+
+    def __init__(self) -> None:
+        self._values: dict[str, bool | int | str | None] = {option.name: option.default for option in self.declared}
+
+    @property
+    def options(self) -> Mapping[str, Option]:
+        """The declared options by name."""
+        return {option.name: option for option in self.declared}
+
+    def set_option(self, name: str, value: str) -> None:
+        """Sets an option from text. Raises ``OptionError``."""
+        option = self.options.get(name)
+        if option is None:
+            known = ", ".join(self.options) or "none"
+            raise OptionError(f"{self.name} has no option {name!r}: its options are {known}")
+        self._values[name] = option.parse(value)
+
+    def new_game(self) -> None:
+        """Nothing is remembered between moves, so there is nothing to forget."""
+
+    def number(self, name: str) -> int:
+        """The value of a spin option."""
+        value = self._values[name]
+        assert isinstance(value, int)
+        return value
+
+    def choose(self, observation: Observation, limits: Limits) -> Move:
+        """A legal move for the observation's seat. Raises ``ValueError`` when it is not to move."""
+        raise NotImplementedError

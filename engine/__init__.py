@@ -1,0 +1,37 @@
+"""The game and the thinking: rules, rounds, games, observations, and the search."""
+
+from caboose.engine.deal import Deal
+from caboose.engine.game import Game
+from caboose.engine.moves import STOP, Move
+from caboose.engine.perft import perft, perft_divide
+from caboose.engine.play import Bot, Candidate, Info, Limits, Option, OptionError
+from caboose.engine.round import Event, Observation, OpenDouble, Round
+from caboose.engine.rules import PRESETS, Rules, RulesError
+from caboose.engine.search import Search
+from caboose.engine.tiles import MEXICAN, TILES, Tile
+
+__all__ = [
+    "MEXICAN",
+    "PRESETS",
+    "STOP",
+    "TILES",
+    "Bot",
+    "Candidate",
+    "Deal",
+    "Event",
+    "Game",
+    "Info",
+    "Limits",
+    "Move",
+    "Observation",
+    "OpenDouble",
+    "Option",
+    "OptionError",
+    "Round",
+    "Rules",
+    "RulesError",
+    "Search",
+    "Tile",
+    "perft",
+    "perft_divide",
+]

@@ -1,0 +1,52 @@
+"""Counting move sequences: the usual check that two rules engines are the same."""
+
+from caboose.engine.bits cimport u16, u64
+from caboose.engine.moves cimport move_of_code
+from caboose.engine.round cimport Round
+from caboose.engine.state cimport MAX_MOVES, State, apply_move, legal_moves
+
+
+cdef u64 count_sequences(const State *s, int depth) noexcept nogil:
+    cdef u16 codes[MAX_MOVES]
+    cdef State next_state
+    cdef u64 total = 0
+    cdef int n, i
+    if s.over:
+        return 1
+    n = legal_moves(s, codes)
+    if depth == 1:
+        return n
+    for i in range(n):
+        next_state = s[0]
+        apply_move(&next_state, codes[i], NULL)
+        total += count_sequences(&next_state, depth - 1)
+    return total
+
+
+def perft(Round round not None, int depth):
+    cdef u64 total
+    if depth < 0:
+        raise ValueError(f"depth {depth}: expected at least 0")
+    if depth == 0:
+        return 1
+    with nogil:
+        total = count_sequences(&round.state, depth)
+    return total
+
+
+def perft_divide(Round round not None, int depth):
+    cdef u16 codes[MAX_MOVES]
+    cdef Round after
+    cdef int n = 0
+    cdef int i
+    if depth < 1:
+        raise ValueError(f"depth {depth}: expected at least 1")
+    if not round.state.over:
+        n = legal_moves(&round.state, codes)
+    counts = {}
+    for i in range(n):
+        move = move_of_code(codes[i])
+        after = round.copy()
+        after.apply(move)
+        counts[move] = perft(after, depth - 1)
+    return counts

@@ -1,0 +1,125 @@
+"""What a player is: an object that is given an observation and limits, and returns a move.
+
+Everything that can take a seat fits ``Bot``: the built-in players, and an engine process seen through
+``caboose.protocol``. Code above cannot tell the difference.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from caboose.engine.moves import Move
+    from caboose.engine.round import Observation
+
+OPTION_TYPES: Final = ("check", "spin", "combo", "string", "button")
+
+
+class OptionError(ValueError):
+    """An option that does not exist or a value that it does not take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option that a bot declares, as in UCI.
+
+    ``type`` is ``check`` (bool), ``spin`` (int from ``min`` to ``max``), ``combo`` (one of ``choices``),
+    ``string`` or ``button`` (no value). ``help`` is one line for people.
+    """
+
+    name: str
+    type: str
+    default: bool | int | str | None = None
+    min: int | None = None
+    max: int | None = None
+    choices: tuple[str, ...] = ()
+    help: str = ""
+
+    def parse(self, text: str) -> bool | int | str | None:
+        """``text`` as this option's value. Raises ``OptionError`` saying what is expected."""
+        if self.type == "check":
+            if text not in ("true", "false"):
+                raise OptionError(f"option {self.name}: {text!r} is not a check value: expected true or false")
+            return text == "true"
+        if self.type == "spin":
+            digits = text.removeprefix("-")
+            ok = digits.isascii() and digits.isdigit() and len(digits) <= 18
+            if not ok or not (self.min or 0) <= int(text) <= (self.max or 0):
+                raise OptionError(
+                    f"option {self.name}: {text[:40]!r} is not a value of this spin: "
+                    f"expected a whole number from {self.min} to {self.max}"
+                )
+            return int(text)
+        if self.type == "combo":
+            if text not in self.choices:
+                raise OptionError(f"option {self.name}: {text[:40]!r} is not one of {', '.join(self.choices)}")
+            return text
+        if self.type == "button":
+            if text:
+                raise OptionError(f"option {self.name} is a button and takes no value")
+            return None
+        return text
+
+
+@dataclass(slots=True)
+class Limits:
+    """How long a bot may think about one move. What is None does not limit; all times are milliseconds.
+
+    ``clock`` is what the seat has left for the rest of the game and ``increment`` what each move adds to
+    it. ``nodes`` counts search iterations. With none of them, or ``infinite``, the bot thinks until ``stop``
+    is set; a bot that does not search answers at once. ``report`` takes what the bot wants to say meanwhile.
+    """
+
+    movetime: float | None = None
+    clock: float | None = None
+    increment: float | None = None
+    nodes: int | None = None
+    infinite: bool = False
+    stop: threading.Event | None = None
+    report: Callable[[Info], None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A move that was considered: visits, and its expected score (pips below the others' mean; more is better)."""
+
+    move: Move
+    visits: int
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Info:
+    """What a search says of itself: milliseconds, nodes, nodes per second, the expected score of the best
+    move (pips below the others' mean) and the candidates, best first."""
+
+    time: float = 0.0
+    nodes: int = 0
+    nps: int = 0
+    score: float | None = None
+    candidates: Sequence[Candidate] = field(default_factory=tuple)
+
+
+@runtime_checkable
+class Bot(Protocol):
+    """A player. One object plays one seat of one game at a time."""
+
+    @property
+    def name(self) -> str:
+        """The name under which it plays."""
+
+    @property
+    def options(self) -> Mapping[str, Option]:
+        """The options that it declares, by name."""
+
+    def set_option(self, name: str, value: str) -> None:
+        """Sets an option from text; raises ``OptionError``."""
+
+    def new_game(self) -> None:
+        """Forgets everything of earlier games; options stay."""
+
+    def choose(self, observation: Observation, limits: Limits) -> Move:
+        """A legal move for the seat whose observation it is."""

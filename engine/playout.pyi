@@ -1,0 +1,24 @@
+from collections.abc import Iterable
+from typing import Final
+
+from caboose.engine.moves import Move
+from caboose.engine.round import Observation
+from caboose.engine.tiles import Tile
+
+POLICIES: Final[tuple[str, ...]]
+
+def policy_move(view: Observation, policy: str, seed: int = 0, nodes: int = 10000, noise: int = 0) -> Move:
+    """The move that a policy chooses: ``random``, ``greedy`` or ``planner``.
+
+    Chance comes from ``seed`` (0 to 2**63 - 1) and the observation, so the same call gives the same move.
+    ``nodes`` bounds the planner's search for a train, ``noise`` is the range of chance in its ranks (points).
+    Raises ``ValueError`` for another policy or when the seat is not to move.
+    """
+
+def longest_train(hand: Iterable[tuple[int, int]], value: int, nodes: int = 10000) -> tuple[Tile, ...]:
+    """The heaviest train from an end of ``value`` pips out of ``hand`` that ``nodes`` tries find.
+
+    The tiles of ``hand`` have their low side first.
+
+    ``value`` is 0 to 18, ``nodes`` at least 1; raises ``ValueError`` otherwise.
+    """

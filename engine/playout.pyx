@@ -1,0 +1,60 @@
+"""The simple players' choices, and rounds played out by them."""
+
+from libc.string cimport memset
+
+from caboose.engine.bits cimport Rng, mix, rng_seed, u16, u64
+from caboose.engine.moves cimport move_of_code
+from caboose.engine.plan cimport Plan, make_plan
+from caboose.engine.policy cimport choose_greedy, choose_planned, choose_random
+from caboose.engine.round cimport Observation, Table
+from caboose.engine.state cimport MAX_MOVES, State, legal_moves
+
+from caboose.engine.tiles import TILES
+
+POLICIES = ("random", "greedy", "planner")
+
+
+# Enough of what a seat sees to tell one decision from another.
+cdef u64 observation_hash(Table view) noexcept:
+    cdef u64 h = 0
+    cdef State *s = &view.state
+    cdef int i
+    for i in range(3):
+        h = mix(h ^ s.hand[s.turn][i]) + s.table[i]
+    for i in range(view.log.size):
+        h = mix(h + view.log.events[i])
+    return mix(h ^ (<u64>s.rules.hub << 8 | s.turn))
+
+
+def policy_move(Observation view not None, policy, seed=0, int nodes=10000, int noise=0):
+    cdef u16 codes[MAX_MOVES]
+    cdef Plan plan
+    cdef Rng rng
+    cdef int n, choice
+    if policy not in POLICIES:
+        raise ValueError(f"unknown policy {policy!r}: expected one of {', '.join(POLICIES)}")
+    if view.state.over or view.state.turn != view.seat:
+        raise ValueError(f"seat {view.seat + 1} is not to move")
+    rng_seed(&rng, observation_hash(view) ^ mix(seed))
+    n = legal_moves(&view.state, codes)
+    if policy == "random":
+        choice = choose_random(codes, n, &rng)
+    elif policy == "greedy":
+        choice = choose_greedy(&view.state, codes, n)
+    else:
+        memset(&plan, 0, sizeof(Plan))
+        choice = choose_planned(&view.state, codes, n, &plan, nodes, noise, &rng)
+    return move_of_code(codes[choice])
+
+
+def longest_train(hand, int value, int nodes=10000):
+    cdef u64 words[3]
+    cdef Plan plan
+    if not 0 <= value <= 18 or nodes < 1:
+        raise ValueError(f"value {value}, nodes {nodes}: expected 0 to 18 pips and at least 1 node")
+    words[0] = words[1] = words[2] = 0
+    for low, high in hand:
+        number = high * (high + 1) // 2 + low
+        words[number >> 6] |= <u64>1 << (number & 63)
+    make_plan(&plan, words, value, nodes)
+    return tuple([TILES[plan.tiles[i]] for i in range(plan.size)])

@@ -1,0 +1,209 @@
+"""The search: a race of the legal moves over worlds that agree with what the seat knows.
+
+One world (``belief.pxd``) is drawn at a time, and every move still in the race is played in it, with every seat then
+following its plan to the end of the round (``playout.pxd``). So all moves meet the same worlds, and what is compared is
+the difference in each world. A move that is clearly worse than the leader leaves the race.
+"""
+
+from libc.math cimport fabs
+from libc.string cimport memcpy, memset
+
+from caboose.engine.belief cimport Slots, deal_world, hidden_tiles, make_slots
+from caboose.engine.bits cimport TILE_COUNT, Rng, lowest32, mix, rng_seed, u8, u16, u64
+from caboose.engine.moves cimport move_of_code
+from caboose.engine.plan cimport Plan, make_plan
+from caboose.engine.playout cimport Plans, forget_plans, play_out_planned
+from caboose.engine.policy cimport choose_planned, follow
+from caboose.engine.round cimport Observation, Round
+from caboose.engine.state cimport MAX_MOVES, State, apply_move, hand_score, legal_moves
+
+cdef enum:
+    MAX_ARMS = 128       # of more moves than that the last ones are left out, the planner's choice excepted
+    SLOT_VARIANTS = 16   # guesses at which slots the played tiles left
+    FIRST_WORLDS = 16    # before any move leaves the race
+    CHECK_EVERY = 8      # worlds between two looks at the race
+    ROOT_PLAN_NODES = 2000
+
+
+cdef struct Arm:
+    u16 code
+    bint racing
+    int visits
+    int wins             # playouts in which nobody ended with fewer pips
+    double total         # of the values, win bonus included
+    double value         # in the newest world
+
+
+cdef class Search:
+    cdef Observation view
+    cdef Slots slots[SLOT_VARIANTS]
+    cdef u8 pool[TILE_COUNT]
+    cdef int hidden
+    cdef Plan own_plan
+    cdef Plans plans
+    cdef Arm arms[MAX_ARMS]
+    cdef double products[MAX_ARMS][MAX_ARMS]  # sums over worlds of value x value, for pairs in the race
+    cdef readonly int size
+    cdef readonly int racing
+    cdef int favourite   # the planner's choice: the answer when there was no time for a world
+    cdef readonly long nodes
+    cdef int worlds
+    cdef u64 seed
+    cdef double confidence
+    cdef double win_bonus
+    cdef int plan_nodes
+    cdef int noise
+    cdef Round truth
+
+    def __init__(
+        self,
+        Observation view not None,
+        seed=0,
+        *,
+        double confidence=4.0,
+        double win_bonus=10.0,
+        int plan_nodes=40,
+        int noise=4,
+        Round truth=None,
+    ):
+        cdef u16 codes[MAX_MOVES]
+        cdef Plan plan
+        cdef Rng rng
+        cdef int i, n
+        cdef int needed
+        cdef State *s = &view.state
+        if s.over or s.turn != view.seat:
+            raise ValueError(f"seat {view.seat + 1} is not to move")
+        self.view = view
+        self.seed = mix(<u64>(seed & 0x7FFFFFFFFFFFFFFF))
+        self.confidence = confidence
+        self.win_bonus = win_bonus
+        self.plan_nodes = plan_nodes
+        self.noise = noise
+        self.truth = truth
+        make_plan(&self.own_plan, &s.hand[view.seat][0], lowest32(s.ends[view.seat]), ROOT_PLAN_NODES)
+        n = legal_moves(s, codes)
+        plan = self.own_plan
+        rng_seed(&rng, self.seed)
+        self.favourite = choose_planned(s, codes, n, &plan, ROOT_PLAN_NODES, 0, &rng)
+        self.size = self.racing = min(n, MAX_ARMS)
+        if self.favourite >= self.size:
+            codes[self.size - 1] = codes[self.favourite]
+            self.favourite = self.size - 1
+        memset(self.arms, 0, sizeof(self.arms))
+        memset(self.products, 0, sizeof(self.products))
+        for i in range(self.size):
+            self.arms[i].code = codes[i]
+            self.arms[i].racing = True
+        for i in range(SLOT_VARIANTS):
+            make_slots(
+                &self.slots[i], &s.rules, view.seat, view.rules.hand, view.starter, view.log.events, view.log.size, &rng
+            )
+        self.hidden = hidden_tiles(s, view.seat, self.pool)
+        needed = s.bone_end - s.bone_next
+        for i in range(s.rules.players):
+            needed += self.slots[0].size[i]
+        if needed != self.hidden:
+            raise ValueError(f"the observation does not add up: {self.hidden} hidden tiles for {needed} places")
+
+    # Plays one move in a world and the round to its end: the pips by which the seat ends below the others' mean, and
+    # the bonus if nobody has fewer.
+    cdef void playout(self, State *s, Arm *arm, Rng *rng) noexcept nogil:
+        cdef int seat = self.view.seat
+        cdef int other, score, own, least = 1 << 30
+        cdef int total = 0
+        forget_plans(&self.plans)
+        self.plans.seats[seat] = self.own_plan
+        follow(s, &self.plans.seats[seat], arm.code)
+        apply_move(s, arm.code, NULL)
+        play_out_planned(s, &self.plans, self.plan_nodes, self.noise, rng)
+        own = hand_score(s, seat)
+        for other in range(s.rules.players):
+            if other != seat:
+                score = hand_score(s, other)
+                total += score
+                least = score if score < least else least
+        arm.value = <double>total / (s.rules.players - 1) - own
+        if own <= least:
+            arm.wins += 1
+            arm.value += self.win_bonus
+        arm.visits += 1
+        arm.total += arm.value
+
+    # One world: every move in the race is played in it.
+    cdef void world(self) noexcept nogil:
+        cdef State start = self.view.state
+        cdef State s
+        cdef u8 pool[TILE_COUNT]
+        cdef Rng rng, stream
+        cdef int i, j
+        rng_seed(&rng, self.seed + mix(self.worlds + 1))
+        if self.truth is not None:
+            start = self.truth.state
+        else:
+            memcpy(pool, self.pool, sizeof(pool))
+            deal_world(&start, &self.slots[self.worlds % SLOT_VARIANTS], pool, self.hidden, &rng)
+        for i in range(self.size):
+            if self.arms[i].racing:
+                s = start
+                stream = rng
+                self.playout(&s, &self.arms[i], &stream)
+                for j in range(i + 1):
+                    if self.arms[j].racing:
+                        self.products[i][j] += self.arms[i].value * self.arms[j].value
+        self.nodes += self.racing
+        self.worlds += 1
+        if self.worlds >= FIRST_WORLDS and self.worlds % CHECK_EVERY == 0:
+            self.drop_worse()
+
+    # Takes out of the race what is worse than the leader by `confidence` standard errors of their difference.
+    cdef void drop_worse(self) noexcept nogil:
+        cdef int leader = self.leader()
+        cdef int i
+        cdef double n = self.worlds
+        cdef double difference, variance, product
+        for i in range(self.size):
+            if i == leader or not self.arms[i].racing:
+                continue
+            difference = (self.arms[leader].total - self.arms[i].total) / n
+            product = self.products[i][leader] if i > leader else self.products[leader][i]
+            variance = (self.products[leader][leader] + self.products[i][i] - 2 * product) / n - difference * difference
+            if difference * fabs(difference) * n > self.confidence * self.confidence * variance:
+                self.arms[i].racing = False
+                self.racing -= 1
+
+    cdef int leader(self) noexcept nogil:
+        cdef int i, best = self.favourite
+        cdef double most = -1e300
+        for i in range(self.size):
+            if self.worlds and self.arms[i].racing and self.arms[i].total > most:
+                most = self.arms[i].total
+                best = i
+        return best
+
+    def run(self, long iterations):
+        cdef long end = self.nodes + iterations
+        with nogil:
+            while self.racing > 1 and self.nodes + self.racing <= end:
+                self.world()
+
+    @property
+    def decided(self):
+        return self.racing <= 1
+
+    @property
+    def best(self):
+        return move_of_code(self.arms[self.leader()].code)
+
+    def candidates(self):
+        cdef int i
+        order = sorted(
+            range(self.size),
+            key=lambda i: (not self.arms[i].racing, -self.arms[i].visits, -self.arms[i].total, i),
+        )
+        out = []
+        for i in order:
+            arm = &self.arms[i]
+            value = (arm.total - self.win_bonus * arm.wins) / arm.visits if arm.visits else 0.0
+            out.append((move_of_code(arm.code), arm.visits, value))
+        return out

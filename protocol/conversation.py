@@ -1,0 +1,239 @@
+"""What is said between us and one engine process: requests and their answers, each within its time.
+
+Everything that an engine can do wrong while it runs ends here as an ``EngineFault``.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from typing import Final, NoReturn
+
+from caboose.engine.moves import Move
+from caboose.engine.play import Info, Limits
+from caboose.protocol.channel import Channel, ChannelClosed, ChannelTimeout
+from caboose.protocol.faults import EngineFault
+from caboose.protocol.lines import MAX_LINE, ProtocolError, shown, text_of
+from caboose.protocol.messages import parse_bestmove, parse_info_line
+
+_FLOOD: Final = 32 << 20  # bytes of output in answer to one request that are no answer any more
+_STOP_TICK: Final = 0.005  # seconds between two looks at Limits.stop
+_REMEMBERED: Final = 4  # unknown lines that are kept to explain a fault
+
+
+class Conversation:
+    """Talks over ``channel``. ``margin`` and ``guard`` are those of ``EngineProcess``, in seconds."""
+
+    __slots__ = ("_begin", "_deadline", "_limits", "_notes", "_number", "_stopped",
+                 "channel", "dead", "guard", "info_line", "last_time", "margin", "stale")  # fmt: skip
+
+    def __init__(self, channel: Channel, margin: float, guard: float) -> None:
+        self.channel = channel
+        self.margin = margin
+        self.guard = guard
+        self.dead = ""
+        """How the process ended; empty while it is not known to have."""
+        self.stale = 0
+        """How many answers were ignored because they answered nothing."""
+        self.last_time = 0.0
+        """Seconds from go to its answer or its fault."""
+        self.info_line = ""
+        """The last info line of the last go, as it came."""
+        self._notes: deque[str] = deque(maxlen=_REMEMBERED)
+        self._number = 0
+        self._limits = Limits()
+        self._begin = 0.0
+        self._deadline = 0.0
+        self._stopped = False
+
+    # --- go ---
+
+    def ask(self, number: int, data: bytes, limits: Limits) -> Move:
+        """Sends ``data``, which ends with ``go number``, and waits for the move. Raises ``EngineFault``."""
+        channel = self.channel
+        self._number, self._limits, self._stopped = number, limits, False
+        self.info_line = ""
+        self._begin_request()
+        limit = self._limit()
+        channel.stamp = self._begin = time.monotonic()
+        self._deadline = self._begin + (self.guard if limit is None else limit / 1000 + self.margin)
+        try:
+            lines = channel.send(data, self._deadline)
+            while True:
+                for seen, line in enumerate(lines, 1):
+                    move = self._take(line)
+                    if move is not None:
+                        self._take_unasked(lines[seen:])
+                        return move
+                self._check_flood("a bestmove")
+                lines = self._receive()
+        except ChannelTimeout:
+            self._late()
+        except ChannelClosed as closed:
+            self._died(str(closed))
+        finally:
+            self.last_time = channel.stamp - self._begin
+
+    def _limit(self) -> float | None:
+        """The milliseconds that the limits allow; None when they do not limit the time."""
+        times = [limit for limit in (self._limits.movetime, self._limits.clock) if limit is not None]
+        return min(times) if times else None
+
+    def _receive(self) -> list[bytes]:
+        """The next lines, keeping an eye on ``Limits.stop`` and, for infinite, on the guard."""
+        stop = self._limits.stop
+        if stop is None or self._stopped:
+            tick = self._deadline
+        else:
+            if stop.is_set():
+                self._say_stop(min(self._deadline, time.monotonic() + self.margin))
+            tick = min(self._deadline, time.monotonic() + _STOP_TICK)
+        try:
+            return self.channel.receive(tick)
+        except ChannelTimeout:
+            if self.channel.stamp >= self._deadline:
+                if self._stopped or not self._limits.infinite or self._limit() is not None:
+                    raise
+                self._say_stop(self._deadline + self.margin)
+            return []
+
+    def _say_stop(self, deadline: float) -> None:
+        self.channel.say(b"stop\n")
+        self._stopped = True
+        self._deadline = deadline
+
+    def _take(self, line: bytes) -> Move | None:
+        """One line while a ``go`` runs; the move when it is the answer."""
+        if line.startswith(b"info "):
+            self._take_info(line)
+            return None
+        text = self._text(line)
+        word = text.split(None, 1)[0] if text else ""
+        if word == "bestmove":
+            return self._take_bestmove(text)
+        if word == "info":
+            self._take_info(line)
+        elif text.startswith((f"error go {self._number}:", "error go:")):
+            raise EngineFault("refused", f"it answered {text[:300]}")
+        elif text:
+            self._notes.append(shown(text))
+        return None
+
+    def _take_info(self, line: bytes) -> None:
+        # Read only when somebody wants to know: engines write many of them.
+        try:
+            text = text_of(line)
+            if text.split(None, 2)[1:2] != ["string"]:
+                self.info_line = text
+            report = self._limits.report
+            if report is not None and (info := parse_info_line(text)) is not None:
+                report(info)
+        except ProtocolError as error:
+            self._note_unreadable(line, error)
+
+    def _take_bestmove(self, text: str) -> Move | None:
+        number = text.split(None, 2)[1:2]
+        if number and number[0].isdigit() and number[0] != str(self._number):
+            self.stale += 1
+            self._notes.append(shown(text))
+            return None
+        if self.channel.stamp > self._deadline:  # before its move is looked at: late is late, whatever the move
+            self._late()
+        try:
+            return parse_bestmove(text)[1]
+        except ProtocolError as error:
+            raise EngineFault("garbled", str(error)) from None
+
+    def info(self) -> Info | None:
+        """The last ``info`` line of the last go; None without one that can be read."""
+        try:
+            return parse_info_line(self.info_line) if self.info_line else None
+        except ProtocolError:
+            return None
+
+    # --- requests that have one answer ---
+
+    def request(self, lines: list[str], seconds: float, last: str) -> list[str]:
+        """Sends ``lines``; returns what comes up to the line whose word is ``last``. Raises ``EngineFault``."""
+        deadline = time.monotonic() + seconds
+        answers: list[str] = []
+        try:
+            self._begin_request()
+            came = self.channel.send("\n".join([*lines, ""]).encode("ascii"), deadline)
+            while True:
+                for line in came:
+                    text = self._text(line)
+                    word = text.split(None, 1)[0] if text else ""
+                    if word == "bestmove":
+                        self.stale += 1
+                    elif text:
+                        answers.append(text)
+                    if word == last:
+                        return answers
+                self._check_flood(last)
+                came = self.channel.receive(deadline)
+        except ChannelClosed as closed:
+            self._notes.extend(map(shown, answers[-1:]))
+            self._died(str(closed))
+        except ChannelTimeout:
+            if status := self.channel.status():
+                self._died(status)
+            self._notes.extend(map(shown, answers[-1:]))
+            hint = "" if self.channel.received else "; it wrote nothing (does it flush its output?)"
+            raise EngineFault("late", f"no {last} within {seconds:.3g} s of {lines[-1]}{hint}{self._heard()}") from None
+
+    def _begin_request(self) -> None:
+        """What came when nothing was asked is no answer to what is asked next."""
+        self._notes.clear()
+        self.channel.received = 0
+        try:
+            self._take_unasked(self.channel.waiting())
+        except ChannelClosed as closed:
+            self._died(str(closed))
+
+    def _take_unasked(self, lines: list[bytes]) -> None:
+        for line in lines:
+            if line.startswith(b"bestmove"):
+                self.stale += 1
+            elif not line.startswith(b"info"):
+                self._notes.append(shown(line))
+
+    # --- what can go wrong ---
+
+    def _text(self, line: bytes) -> str:
+        """A line from the engine; empty for one that is to be ignored."""
+        try:
+            return text_of(line).strip()
+        except ProtocolError as error:
+            self._note_unreadable(line, error)
+            return ""
+
+    def _note_unreadable(self, line: bytes, error: ProtocolError) -> None:
+        """A print in some other language is forgiven; a line that is too long or binary, or an answer, is not."""
+        if len(line) > MAX_LINE or b"\0" in line or line.split(None, 1)[:1] == [b"bestmove"]:
+            raise EngineFault("garbled", str(error)) from None
+        self._notes.append(shown(line))
+
+    def _check_flood(self, wanted: str) -> None:
+        if self.channel.received > _FLOOD:
+            raise EngineFault("garbled", f"{self.channel.received} bytes of output without {wanted}{self._heard()}")
+
+    def _late(self) -> NoReturn:
+        if status := self.channel.status():  # a child of it holds the output open
+            self._died(status)
+        self.channel.say(b"stop\n")
+        limit = self._limit()
+        if self._stopped:
+            what = f"{self.margin * 1000:.0f} ms of stop"
+        elif limit is None:
+            what = f"the guard of {self.guard:g} s"
+        else:
+            what = f"{limit:.0f} ms and a margin of {self.margin * 1000:.0f} ms"
+        raise EngineFault("late", f"no answer within {what}{self._heard()}")
+
+    def _died(self, how: str) -> NoReturn:
+        self.dead = how
+        raise EngineFault("dead", how + self._heard()) from None
+
+    def _heard(self) -> str:
+        return f"; it wrote {' '.join(self._notes)}" if self._notes else ""

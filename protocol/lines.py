@@ -1,0 +1,75 @@
+"""Bytes to lines and back to something that can be shown: the lowest floor of the protocol."""
+
+from __future__ import annotations
+
+from typing import Final
+
+VERSION: Final = 1
+MAX_LINE: Final = 65_536  # bytes of a line, its end not counted
+
+
+class ProtocolError(ValueError):
+    """A line that cannot be used. The text names the field, says what was wrong and what was expected."""
+
+
+def shown(raw: bytes | str, most: int = 40) -> str:
+    """``raw`` in quotes, made printable and cut to ``most`` characters, fit to stand in an error line."""
+    text = raw if isinstance(raw, str) else raw[: most + 1].decode("latin-1")
+    cut = len(text) > most
+    safe = "".join(c if " " <= c <= "~" else f"\\x{ord(c):02x}" for c in text[:most])
+    return f"'{safe}{'...' if cut else ''}'"
+
+
+def text_of(line: bytes) -> str:
+    """A line as text. Raises ``ProtocolError`` when it is too long or not made of printable ASCII and tabs."""
+    if len(line) > MAX_LINE:
+        raise ProtocolError(f"{shown(line)}: the line is too long, expected at most {MAX_LINE} bytes")
+    text = line.decode("latin-1")
+    if text.isascii() and (text.isprintable() or text.replace("\t", " ").isprintable()):
+        return text
+    at = next(i for i, c in enumerate(text) if c != "\t" and not " " <= c <= "~")
+    raise ProtocolError(
+        f"{shown(line)}: byte {at + 1} is 0x{line[at]:02x}, expected printable ASCII (0x20 to 0x7e) and tabs"
+    )
+
+
+class LineSplitter:
+    """Cuts a stream of bytes into lines without their LF or CRLF, in bounded memory.
+
+    A line of more than ``MAX_LINE`` bytes is given out once, as soon as it is known to be too long, cut to
+    ``MAX_LINE + 1`` bytes (so that its length shows it); the rest of it is skipped.
+    """
+
+    __slots__ = ("_parts", "_size", "_skipping")
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []  # the unfinished line, in the pieces in which it came
+        self._size = 0
+        self._skipping = False
+
+    def feed(self, data: bytes) -> list[bytes]:
+        """The lines that ``data`` completes."""
+        *ended, rest = data.split(b"\n")
+        lines = []
+        if ended:
+            if self._skipping:
+                self._skipping = False
+                del ended[0]
+            elif self._parts:
+                ended[0] = b"".join([*self._parts, ended[0]])
+            self._parts, self._size = [], 0
+            for line in ended:
+                lines.append(line.removesuffix(b"\r")[: MAX_LINE + 1])
+        if rest and not self._skipping:
+            self._parts.append(rest)
+            self._size += len(rest)
+            if self._size > MAX_LINE + 1:  # one more than a whole line and its CR
+                lines.append(b"".join(self._parts)[: MAX_LINE + 1])
+                self._parts, self._size, self._skipping = [], 0, True
+        return lines
+
+    def finish(self) -> list[bytes]:
+        """The last line when the stream has ended without a line end; [] when there is none."""
+        last = b"".join(self._parts).removesuffix(b"\r")
+        self._parts, self._size = [], 0
+        return [last] if last else []

@@ -1,0 +1,243 @@
+"""The command line as people meet it: what it prints, and what it says when a call is wrong."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from caboose.arena.cli import run
+from caboose.arena.results import read_result
+from caboose.engine.rules import MEANINGS, OPTIONS, PRESETS
+from players import engine_command
+
+QUICK = ["--rounds", "1", "--blocks", "2", "--in-process", "--nodes", "20", "--seed", "3"]
+
+
+def caboose(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    """The command in a process of its own."""
+    command = [sys.executable, "-m", "caboose.arena.cli", *arguments]
+    return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=60, check=False)
+
+
+def assert_readable(text: str) -> None:
+    """For a plain terminal of 80 columns: no codes, no long lines."""
+    assert "\x1b" not in text
+    assert max(map(len, text.splitlines())) <= 80
+
+
+# -------------------------------------------------------------------------------------------- small commands
+
+
+def test_version() -> None:
+    told = caboose("--version")
+    assert (told.returncode, told.stderr) == (0, "")
+    assert re.fullmatch(r"caboose \S+\n", told.stdout)
+
+
+def test_without_a_command_it_helps(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([]) == 2
+    told = capsys.readouterr()
+    for command in ("match", "engine", "perft", "rules"):
+        assert command in told.out
+    assert told.err == ""
+
+
+@pytest.mark.parametrize("command", ["match", "engine", "perft", "rules"])
+def test_every_command_helps(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([command, "--help"]) == 0
+    assert f"caboose {command}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("players", ["2", "4", "13"])
+def test_rules_shows_presets_and_options(players: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["rules", "--players", players]) == 0
+    told = capsys.readouterr().out
+    assert_readable(told)
+    first, second = told.split("The options")
+    for preset in PRESETS:
+        assert preset in first
+    for option in OPTIONS:
+        assert f"\n{option} " in first and f"\n{option} " in second
+        assert MEANINGS[option].split()[0] in second
+    assert re.search(r"first_turn +chain +chain +(single|-)", first)
+
+
+def test_perft_counts(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["perft", "3", "--set", "9", "--players", "2", "--seed", "1"]) == 0
+    told = capsys.readouterr().out
+    assert_readable(told)
+    counts = [int(row.split()[1].replace(",", "")) for row in told.splitlines()[2:]]
+    assert len(counts) == 3 and counts[0] <= counts[1] <= counts[2]
+    assert run(["perft", "3", "--set", "9", "--players", "2", "--seed", "1", "--divide"]) == 0
+    rows = capsys.readouterr().out.splitlines()[2:]
+    assert len(rows) == counts[0] + 1
+    assert rows[-1].split() == ["all", f"{counts[2]:,}"]
+    assert sum(int(row.split()[1].replace(",", "")) for row in rows[:-1]) == counts[2]
+
+
+def test_engine_speaks_the_protocol() -> None:
+    told = caboose("engine", "greedy", stdin="caboose 1\nisready\nnonsense\nquit\n")
+    assert told.returncode == 0
+    lines = told.stdout.splitlines()
+    assert "id name greedy" in lines and "cabooseok 1" in lines and "readyok" in lines
+    assert lines[-1].startswith("error ")
+
+
+# --------------------------------------------------------------------------------------------------- a match
+
+
+def test_a_match_prints_standings(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "m.json"
+    assert run(["match", "greedy", "random", *QUICK, "--json", str(file)]) == 0
+    told = capsys.readouterr()
+    assert told.err == ""  # no progress where there is no terminal
+    assert_readable(told.out)
+    assert "greedy against 3 copies of random" in told.out
+    assert "family, 4 players, double-12, 15 tiles, 1 round a game" in told.out
+    assert "20 nodes a move; 2 blocks of 4 rotations = 8 games" in told.out
+    assert re.search(r"^greedy( +[\d.]+){3} +[+-][\d.]+ ± [\d.]+( +[\d.]+){2} +0$", told.out, re.MULTILINE)
+    assert re.search(r"^random x3 ", told.out, re.MULTILINE)
+    assert "Seed 3" in told.out
+    result = read_result(file)
+    assert (result.seed, len(result.blocks), result.problem) == ("3", 2, "")
+    rows = {row["label"]: row for row in json.loads(file.read_text(encoding="utf-8"))["standings"]}
+    assert rows["greedy"]["margin"]["mean"] == -rows["random"]["margin"]["mean"]
+    assert rows["greedy"]["decisions"] > 0
+
+
+def test_a_table_of_fourteen_fits_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    bots = ["greedy", "random"] * 7
+    assert (
+        run(["match", *bots, *shlex.split("--preset classic --rounds 1 --blocks 1 --in-process --rule blank=0")]) == 0
+    )
+    told = capsys.readouterr().out
+    assert_readable(told)
+    assert "blank=0" in told
+    assert all(f"\n{bot}#{i} " in told for bot in ("greedy", "random") for i in range(1, 8))
+
+
+def test_without_a_seed_nobody_can_guess_it(tmp_path: Path) -> None:
+    seeds = set()
+    for number in range(3):
+        file = tmp_path / f"{number}.json"
+        assert run(shlex.split(f"match greedy random --in-process --rounds 1 --blocks 1 --json {file}")) == 0
+        seeds.add(int(read_result(file).seed))
+    assert len(seeds) == 3
+    assert max(seeds).bit_length() > 100
+
+
+def test_faults_are_shown(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    command = shlex.join(engine_command(tmp_path, "if asked == 2: sys.exit(7)"))
+    assert run(["match", "greedy", command, *QUICK, "--players", "2"]) == 0
+    told = capsys.readouterr().out
+    assert_readable(told)
+    assert re.search(r"^toy .* 4$", told, re.MULTILINE)
+    assert "toy: dead (block 1, game 1, round 1, seat " in told
+    assert "(finished by greedy)" in told and "does not count for the others" in " ".join(told.split())
+
+
+def test_options_reach_the_players(tmp_path: Path) -> None:
+    played = []
+    for seed in ("1", "2"):
+        file = tmp_path / f"{seed}.json"
+        call = ["match", "random", "greedy", *QUICK, "--option", f"random.Seed={seed}", "--json", str(file)]
+        assert run(call) == 0
+        result = read_result(file)
+        assert dict(result.contestants[0].options) == {"Seed": seed}
+        played.append([game.result.rounds for block in result.blocks for game in block.games])
+    assert played[0] != played[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (["--movetime", "100"], "100 ms a move;"),
+        (["--tc", "30+0.25"], "30 s + 0.25 s a game;"),
+        (["--tc", "30"], "30 s + 0 s a game;"),
+        ([], "20 ms a move;"),
+    ],
+)
+def test_time_controls(words: list[str], shown: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["match", "greedy", "random", "--in-process", "--rounds", "1", "--blocks", "1", *words]) == 0
+    assert shown in capsys.readouterr().out
+
+
+def test_an_engine_that_does_not_start(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "m.json"
+    assert run(["match", "greedy", str(tmp_path / "gone"), *QUICK, "--json", str(file)]) == 1
+    told = capsys.readouterr()
+    assert told.err.startswith("caboose: gone: the engine does not start: ") and told.err.count("\n") == 1
+    assert not file.exists()
+
+
+# ----------------------------------------------------------------------------------------------- wrong calls
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ("mach", "No such command 'mach'"),
+        ("match", "0 contestants given: expected 2 to 14"),
+        ("match greedy", "1 contestant given"),
+        ("match foo bar", "unknown bot 'foo'. The built-in bots are: random, greedy"),
+        ("match greedi random", "did you mean 'greedy'?"),
+        ("match greedy random --players x", "'--players'"),
+        ("match greedy random --players 15", "--players 15: expected 2 to 14"),
+        ("match greedy random mcts --players 4", "expected as many contestants as players"),
+        ("match greedy random --preset familiy", "unknown preset 'familiy'"),
+        ("match greedy random --players 13", "family is for 2 to 12 players"),
+        ("match greedy random --set 7", "set=7: expected one of 6, 9, 12, 15, 18"),
+        ("match greedy random --rule blank", "--rule blank: expected NAME=VALUE"),
+        ("match greedy random --rule blank=1", "blank=1: expected one of 0, 25, 50"),
+        ("match greedy random --rule blnk=0", "did you mean 'blank'?"),
+        ("match greedy random --set 9 --rule set=12", "set is given twice"),
+        ("match greedy random --rounds 14", "rounds=14: expected a whole number from 1 to 13"),
+        ("match greedy random --rounds 0", "rounds=0"),
+        ("match greedy random --blocks 0", "'--blocks'"),
+        ("match greedy random --concurrency 0", "'--concurrency'"),
+        ("match greedy random --seed -1", "'--seed'"),
+        ("match greedy random --movetime 0", "movetime 0.0: expected a number above 0"),
+        ("match greedy random --movetime nan", "movetime nan"),
+        ("match greedy random --movetime 5 --nodes 5", "--movetime and --nodes are given: expected one of"),
+        ("match greedy random --tc abc", "--tc abc: expected BASE+INC in seconds"),
+        ("match greedy random --tc 0", "clock 0.0"),
+        ("match greedy random --tc 1+-1", "increment -1000.0"),
+        ("match greedy random --nodes 0", "nodes 0"),
+        ("match greedy random --margin -1", "margin -1.0"),
+        ("match greedy random --on-fault cry", "--on-fault cry: expected fallback or forfeit"),
+        ("match greedy random --option Seed=1", "expected NAME.Option=value"),
+        ("match greedy random --option random.Sead=1", "Sead"),
+        ("match greedy random --json /nowhere/x.json", "there is no folder /nowhere"),
+        ("match greedy random --record /", "this is a folder"),
+        ("match greedy random --wrong", "No such option"),
+        ("engine", "Missing argument"),
+        ("engine grmpf", "unknown bot 'grmpf'. The built-in bots are"),
+        ("perft", "Missing argument"),
+        ("perft 0", "'DEPTH'"),
+        ("perft 2 --hub 13", "hub 13: a double-12 set has doubles from 0 to 12"),
+        ("rules --players 1", "--players 1: expected 2 to 14"),
+    ],
+)
+def test_a_wrong_call_is_told_in_one_line_and_plays_nothing(
+    call: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(shlex.split(call)) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.startswith("caboose: ") and told.err.count("\n") == 1
+    assert message in told.err
+
+
+def test_a_full_disk_is_told_after_the_standings(capsys: pytest.CaptureFixture[str]) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("needs /dev/full")
+    assert run(["match", "greedy", "random", *QUICK, "--record", "/dev/full"]) == 1
+    told = capsys.readouterr()
+    assert "No space left on device" in told.out
+    assert "0 of 2 blocks played" in told.out
