@@ -4,7 +4,7 @@
 VENV := .venv
 EXTRAS := dev
 SECONDS ?= 60
-LADDER := random greedy planner mcts --preset family --players 4 --rounds 13 --blocks 1 --movetime 20 --seed 1
+LADDER := random greedy planner mcts --preset family --players 4 --rounds 13 --blocks 6 --movetime 20 --seed 1
 
 BIN := $(VENV)/bin
 READY := $(VENV)/ready$(if $(filter-out 0,$(CABOOSE_NATIVE)),-native)

@@ -22,6 +22,7 @@ class BuiltIn:
     """
 
     name: ClassVar[str]
+    capabilities: ClassVar[tuple[str, ...]] = ("deterministic", "infinite", "nodes", "stop")
     declared: ClassVar[tuple[Option, ...]] = ()
 
     def __init__(self) -> None:

@@ -46,7 +46,7 @@ class Option:
             return text == "true"
         if self.type == "spin":
             digits = text.removeprefix("-")
-            ok = digits.isascii() and digits.isdigit() and len(digits) <= 18
+            ok = digits.isascii() and digits.isdigit() and len(digits) <= 19
             if not ok or not (self.min or 0) <= int(text) <= (self.max or 0):
                 raise OptionError(
                     f"option {self.name}: {text[:40]!r} is not a value of this spin: "

@@ -96,7 +96,17 @@ cdef tuple tiles_of(const u64 *words):
     return tuple(out)
 
 
+cdef dict _EVENTS = {}  # each event that was ever asked for: there are a few thousand at most
+
+
 cdef object event_of(u32 entry):
+    event = _EVENTS.get(entry)
+    if event is None:
+        event = _EVENTS[entry] = make_event(entry)
+    return event
+
+
+cdef object make_event(u32 entry):
     cdef int kind = entry >> 24
     cdef int seat = (entry >> 16) & 255
     cdef int argument = entry & 0xFFFF
@@ -434,7 +444,7 @@ cdef class Observation(Table):
             and a.rules == b.rules
             and a.past_scores == b.past_scores
             and a.log.size == b.log.size
-            and memcmp(a.log.events, b.log.events, a.log.size * sizeof(u32)) == 0
+            and (a.log.size == 0 or memcmp(a.log.events, b.log.events, a.log.size * sizeof(u32)) == 0)
             and memcmp(&a.state, &b.state, sizeof(State)) == 0
         )
 
@@ -454,12 +464,17 @@ cdef class Observation(Table):
         drawn = {event.tile for event in events if event.kind == "draw" and event.seat == self.seat}
         if None in drawn:
             raise ValueError(f"a draw of seat {self.seat + 1} does not show its tile, which the seat knows")
-        held = set(now)
-        for event in events:
-            if event.seat == self.seat and event.kind == "play":
-                held.add(event.tile)
-            if event.seat == self.seat and event.kind == "hub":
-                held.add(Tile(self.hub, self.hub))
+        hub = Tile(self.hub, self.hub)
+        gone = {event.move.tile for event in events if event.kind == "play" and event.seat == self.seat and event.move}
+        gone.discard(None)
+        if self.rules.hub == "placed" or any(event.kind == "hub" and event.seat == self.seat for event in events):
+            gone.add(hub)
+        for tile in now:
+            if tile in gone:
+                raise ValueError(f"hand: tile {tile} is in the hand, but lies on the table")
+        if self.rules.hub == "placed":
+            gone.discard(hub)
+        held = gone.union(now)
         dealt = held - drawn
         missing = drawn - held
         if missing:
@@ -479,7 +494,7 @@ cdef class Observation(Table):
     cdef int replay_hub(self, tuple events) except -1:
         cdef State *s = &self.state
         cdef int number = 0
-        cdef int own_hub = holds(s, self.seat, rules_hub_tile(&s.rules))
+        cdef int hub = rules_hub_tile(&s.rules)
         if self.rules.hub == "placed":
             return 0
         for event in events:
@@ -495,16 +510,18 @@ cdef class Observation(Table):
                     f"event {number}: expected seat {(number - 1) % self.rules.players + 1} to draw, "
                     "or the hub to be laid down"
                 )
+            if holds(s, self.seat, hub):
+                raise ValueError(f"event {number}: nobody draws now: seat {self.seat + 1} holds the hub and lays it down")
             self.draw(number, event)
         else:
             raise ValueError("events: expected the hub to be laid down first")
-        if own_hub and event.seat != self.seat:
+        if event.seat != self.seat and holds(s, self.seat, hub):
             raise ValueError(f"event {number}: seat {event.seat + 1} lays the hub, which is in the hand of this seat")
-        if event.seat == self.seat and not holds(s, self.seat, rules_hub_tile(&s.rules)):
+        if event.seat == self.seat and not holds(s, self.seat, hub):
             raise ValueError(f"event {number}: the hub is not in the hand of this seat")
         if self.rules.starter == "holder" and event.seat != self.starter:
             raise ValueError(f"starter {self.starter + 1}: expected {event.seat + 1}, who laid the hub")
-        hand_remove(s, event.seat, rules_hub_tile(&s.rules))
+        hand_remove(s, event.seat, hub)
         s.count[event.seat] -= 1
         self.make_room()
         note(&self.log, EV_HUB, event.seat, 0)
@@ -579,6 +596,8 @@ cdef class Observation(Table):
         if holds(s, self.seat, tile) != (s.turn == self.seat):
             whose = "not in" if s.turn == self.seat else "in"
             raise ValueError(f"{where}: tile {move.tile} is {whose} the hand of seat {self.seat + 1}")
+        if s.drew and s.turn == self.seat and tile != s.drawn:
+            raise ValueError(f"{where}: tile {move.tile} is not the drawn one, which alone may be played after a draw")
         n = targets(s, list)
         for i in range(n):
             if (

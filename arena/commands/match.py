@@ -143,8 +143,7 @@ def match(
 ) -> None:
     """Let bots play against each other and print the standings.
 
-    Exit code 1 when an engine does not start or the match does not come to its end; what was played is printed and
-    written all the same.
+    Exit code 1: an engine does not start, or the match does not end; what was played is still printed and written.
     """
     if on_fault not in FAULT_POLICIES:
         raise CallError(f"--on-fault {on_fault}: expected {' or '.join(FAULT_POLICIES)}")
