@@ -511,7 +511,7 @@ cdef class Observation(Table):
                     "or the hub to be laid down"
                 )
             if holds(s, self.seat, hub):
-                raise ValueError(f"event {number}: nobody draws now: seat {self.seat + 1} holds the hub and lays it down")
+                raise ValueError(f"event {number}: nobody draws now: seat {self.seat + 1} holds the hub")
             self.draw(number, event)
         else:
             raise ValueError("events: expected the hub to be laid down first")

@@ -241,6 +241,8 @@ class Rules:
             key = _ALIASES.get(name, name)
             if key not in OPTIONS and key not in ("players", "preset"):
                 raise RulesError(f"unknown rule option {name!r}; the options are: {', '.join(OPTIONS)}")
+            if key in changes:
+                raise RulesError(f"rule option {key!r} is given twice")
             changes[key] = _value(key, value)
         return replace(self, **changes)
 
