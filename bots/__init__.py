@@ -19,13 +19,13 @@ class BotError(ValueError):
     """There is no built-in bot of that name."""
 
 
-def create(name: str, **options: str) -> BuiltIn:
-    """A new bot of that name with options set from text. Raises ``BotError`` or ``OptionError``."""
+def create(name: str, **options: str | int | bool) -> BuiltIn:
+    """A new bot of that name with options set, as text or as values. Raises ``BotError`` or ``OptionError``."""
     if name not in BOTS:
         close = difflib.get_close_matches(name, BOTS, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
         raise BotError(f"unknown bot {name!r}{hint or '.'} The built-in bots are: {', '.join(BOTS)}")
     bot = BOTS[name]()
     for option, value in options.items():
-        bot.set_option(option, value)
+        bot.set_option(option, str(value).lower() if isinstance(value, bool) else str(value))
     return bot

@@ -1,5 +1,6 @@
 """The game and the thinking: rules, rounds, games, observations, and the search."""
 
+from caboose.engine.belief import determinize
 from caboose.engine.deal import Deal
 from caboose.engine.game import Game
 from caboose.engine.moves import STOP, Move
@@ -32,6 +33,7 @@ __all__ = [
     "RulesError",
     "Search",
     "Tile",
+    "determinize",
     "perft",
     "perft_divide",
 ]

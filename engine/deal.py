@@ -38,6 +38,11 @@ class Deal:
             raise ValueError(f"hub {hub}: a double-{rules.set} set has doubles from 0 to {rules.set}")
         if starter is not None and not 0 <= starter < rules.players:
             raise ValueError(f"starter {starter}: expected a seat from 0 to {rules.players - 1}")
+        if rules.starter == "holder" and starter is not None:
+            raise ValueError(f"starter {starter}: under starter=holder the holder of the hub starts")
+        seeds = [seed] if isinstance(seed, int | np.integer) else list(seed)
+        if not seeds or not all(isinstance(part, int | np.integer) and part >= 0 for part in seeds):
+            raise ValueError(f"seed {seed!r}: expected a whole number of at least 0, or a list of them")
         generator = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed)))
         lot = int(generator.integers(rules.players))
         hub_tile = Tile(hub, hub)

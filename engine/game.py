@@ -13,7 +13,7 @@ from caboose.engine.rules import Rules
 
 def rank_key(rounds: Sequence[int]) -> tuple[int, int, int]:
     """What decides between seats, smallest first: the total, then the number of rounds with zero points (more is
-    better), then the lowest single round other than zero (RULES.md §2, "game won by")."""
+    better), then the lowest single round other than zero (docs/rules.md, "The game")."""
     others = [score for score in rounds if score]
     return sum(rounds), len(others) - len(rounds), min(others, default=0)
 

@@ -7,11 +7,17 @@ from caboose.engine.tiles import TILES, parse_pips, parse_train, tile_of, train_
 
 
 cdef class Move:
+    """A move: a tile laid on a train with the side ``match`` touching, or ``stop``, which ends a chain.
+
+    Moves are values: immutable, hashable, one object for each. ``code`` orders and names them in the core.
+    """
+
     def __init__(self):
         raise TypeError("moves are made by Move.of, Move.parse and legal_moves()")
 
     @staticmethod
     def of(tile, int train, int match):
+        """The move that lays ``tile`` on ``train`` with ``match`` touching. Raises ``ValueError``."""
         a, b = tile
         tile = tile_of(a, b)
         if match not in tile:
@@ -22,6 +28,7 @@ cdef class Move:
 
     @staticmethod
     def parse(text):
+        """The move that ``text`` writes: ``5-12@M``, ``12-12@3`` or ``stop``. Raises ``ValueError``."""
         if text == "stop":
             return STOP
         sides, at, where = text.partition("@")

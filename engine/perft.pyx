@@ -24,6 +24,10 @@ cdef u64 count_sequences(const State *s, int depth) noexcept nogil:
 
 
 def perft(Round round not None, int depth):
+    """How many sequences of ``depth`` moves there are; a round that ends earlier counts once.
+
+    Forced steps (draws, passes) are no moves. Raises ``ValueError`` for a negative depth.
+    """
     cdef u64 total
     if depth < 0:
         raise ValueError(f"depth {depth}: expected at least 0")
@@ -35,6 +39,7 @@ def perft(Round round not None, int depth):
 
 
 def perft_divide(Round round not None, int depth):
+    """``perft`` of each legal move by itself: the counts add up to the whole. ``depth`` is at least 1."""
     cdef u16 codes[MAX_MOVES]
     cdef Round after
     cdef int n = 0

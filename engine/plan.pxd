@@ -8,7 +8,7 @@ from libc.string cimport memcpy
 from caboose.engine.bits cimport HIGH, LOW, VALUES, WORDS, lowest, lowest32, popcount, tile_number, u8, u32, u64
 
 cdef enum:
-    MAX_PLAN = 96        # no hand is larger: two players, double-18
+    MAX_PLAN = 96        # the longest plan: a hand of two players with a double-18 set; longer trains are cut
     TILE_WORTH = 6       # what a tile of no pips is worth in a plan: one turn
 
 # The tiles of a plan in playing order. `value` is the end that the next one fits.

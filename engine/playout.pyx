@@ -27,6 +27,12 @@ cdef u64 observation_hash(Table view) noexcept:
 
 
 def policy_move(Observation view not None, policy, seed=0, int nodes=10000, int noise=0):
+    """The move that a policy chooses: ``random``, ``greedy`` or ``planner``.
+
+    Chance comes from ``seed`` (0 to 2**63 - 1) and the observation, so the same call gives the same move.
+    ``nodes`` bounds the planner's search for a train, ``noise`` is the range of chance in its ranks (points).
+    Raises ``ValueError`` for another policy or when the seat is not to move.
+    """
     cdef u16 codes[MAX_MOVES]
     cdef Plan plan
     cdef Rng rng
@@ -48,6 +54,12 @@ def policy_move(Observation view not None, policy, seed=0, int nodes=10000, int 
 
 
 def longest_train(hand, int value, int nodes=10000):
+    """The heaviest train from an end of ``value`` pips out of ``hand`` that ``nodes`` tries find.
+
+    The tiles of ``hand`` have their low side first.
+
+    ``value`` is 0 to 18, ``nodes`` at least 1; raises ``ValueError`` otherwise.
+    """
     cdef u64 words[3]
     cdef Plan plan
     if not 0 <= value <= 18 or nodes < 1:

@@ -10,6 +10,9 @@ cdef class Table:
     cdef readonly object rules
     cdef readonly int starter
 
+    cdef bytes state_bytes(self)
+    cdef bytes log_bytes(self)
+    cdef int restore(self, object rules, int starter, bytes state, bytes log) except -1
     cdef int make_room(self) except -1
     cdef int copy_from(self, Table other) except -1
     cdef object open_double(self, int index)

@@ -11,10 +11,10 @@ EVENT_KINDS: Final[tuple[str, ...]]
 class Event(NamedTuple):
     """Something that everybody at the table saw, in the order in which it happened.
 
-    ``kind`` is ``hub`` (the seat lays the dealt hub down), ``draw``, ``play``, ``stop`` (a chain ends, by
-    choice or because nothing fits: nobody can tell), ``mark`` (a pass that puts a new marker down) or
-    ``pass`` (a pass of a seat that is marked already). ``tile`` is the tile of a ``play``, and of a
-    ``draw`` when the reader may know it; ``move`` is the move of a ``play``.
+    ``seat`` is 0 to 13. ``kind`` is ``hub`` (the seat lays the dealt hub down), ``draw``, ``play``, ``stop``
+    (a chain ends, by choice or because nothing fits: nobody can tell), ``mark`` (a pass that puts a new
+    marker down) or ``pass`` (a pass of a seat that is marked already). ``tile`` is the tile of a ``play``,
+    and of a ``draw`` when the reader may know it; ``move`` is the move of a ``play``.
     """
 
     kind: str
@@ -23,17 +23,22 @@ class Event(NamedTuple):
     move: Move | None = None
 
 class OpenDouble(NamedTuple):
-    """A double that still wants tiles: its train, its pips, and how many tiles it still needs."""
+    """A double that still wants tiles: its train (0 to 14), its pips (0 to 18), and how many it needs (1 to 3)."""
 
     train: int
     pips: int
     need: int
 
 class Table:
-    """What lies on the table for all to see. ``Round`` and ``Observation`` share it."""
+    """What lies on the table for all to see. ``Round`` and ``Observation`` share it.
 
+    Equal ones have the same rules, position and events. They can be copied and pickled, but not hashed.
+    """
+
+    def __eq__(self, value: object, /) -> bool: ...
     @property
-    def rules(self) -> Rules: ...
+    def rules(self) -> Rules:
+        """The rules of the game."""
     @property
     def hub(self) -> int:
         """The pips of the double in the middle."""
@@ -44,14 +49,17 @@ class Table:
     def turn(self) -> int:
         """The seat that must choose now; -1 when the round is over."""
     @property
-    def over(self) -> bool: ...
+    def over(self) -> bool:
+        """The round has ended."""
     @property
     def blocked(self) -> bool:
         """The round ended because nobody could play any more."""
     @property
-    def hand_sizes(self) -> tuple[int, ...]: ...
+    def hand_sizes(self) -> tuple[int, ...]:
+        """For each seat, how many tiles it holds."""
     @property
-    def boneyard_size(self) -> int: ...
+    def boneyard_size(self) -> int:
+        """How many tiles are left to draw."""
     @property
     def markers(self) -> tuple[bool, ...]:
         """For each seat, whether a marker lies on its train."""
@@ -86,7 +94,8 @@ class Round(Table):
     def deal(rules: Rules, hub: int | None = None, seed: int | Sequence[int] = 0, starter: int | None = None) -> Round:
         """A round from a seed: see ``Deal.random``."""
     @property
-    def hands(self) -> tuple[tuple[Tile, ...], ...]: ...
+    def hands(self) -> tuple[tuple[Tile, ...], ...]:
+        """For each seat, the tiles that it holds, by number."""
     @property
     def boneyard(self) -> tuple[Tile, ...]:
         """The tiles not yet drawn, next one first."""
@@ -128,4 +137,3 @@ class Observation(Table):
         ``hand`` is the seat's hand now. Raises ``ValueError`` naming the first event that the rules do not
         allow, or what does not fit together.
         """
-    def __eq__(self, value: object, /) -> bool: ...

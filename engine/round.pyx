@@ -48,12 +48,22 @@ from caboose.engine.tiles import TILES, Tile, train_name
 
 EVENT_KINDS = ("hub", "draw", "play", "stop", "mark", "pass")
 
-# Between two choices there are at most as many draws as tiles, and fewer than three passes a draw and lap.
+# Between two choices no tile is played. So there are at most 190 draws, a pass after each; at most 14 first turns that
+# pass without a draw; and with an empty boneyard at most 14 new markers, each with a lap of 14 passes before the next.
+# That is below 700, the choice itself included.
 cdef enum:
     MOST_EVENTS_BETWEEN_CHOICES = 1024
 
 
 class Event(NamedTuple):
+    """Something that everybody at the table saw, in the order in which it happened.
+
+    ``seat`` is 0 to 13. ``kind`` is ``hub`` (the seat lays the dealt hub down), ``draw``, ``play``, ``stop``
+    (a chain ends, by choice or because nothing fits: nobody can tell), ``mark`` (a pass that puts a new
+    marker down) or ``pass`` (a pass of a seat that is marked already). ``tile`` is the tile of a ``play``,
+    and of a ``draw`` when the reader may know it; ``move`` is the move of a ``play``.
+    """
+
     kind: str
     seat: int
     tile: Tile | None = None
@@ -61,6 +71,8 @@ class Event(NamedTuple):
 
 
 class OpenDouble(NamedTuple):
+    """A double that still wants tiles: its train (0 to 14), its pips (0 to 18), and how many it needs (1 to 3)."""
+
     train: int
     pips: int
     need: int
@@ -120,11 +132,53 @@ cdef object make_event(u32 entry):
 
 
 cdef class Table:
+    """What lies on the table for all to see. ``Round`` and ``Observation`` share it.
+
+    Equal ones have the same rules, position and events. They can be copied and pickled, but not hashed.
+    """
+
     def __init__(self):
         raise TypeError("a Table is a Round or an Observation")
 
     def __dealloc__(self):
         free(self.log.events)
+
+    def __eq__(self, other):
+        cdef Table a = self
+        cdef Table b
+        if type(other) is not type(self):
+            return NotImplemented
+        b = other
+        return (
+            a.starter == b.starter
+            and a.rules == b.rules
+            and a.log.size == b.log.size
+            and (a.log.size == 0 or memcmp(a.log.events, b.log.events, a.log.size * sizeof(u32)) == 0)
+            and memcmp(&a.state, &b.state, sizeof(State)) == 0
+        )
+
+    __hash__ = None
+
+    def __repr__(self):
+        whose = f"seat {self.turn} to move" if self.turn >= 0 else "blocked" if self.blocked else "over"
+        return f"<{type(self).__name__} {self.rules.preset}, hub {self.hub}, {self.log.size} events, {whose}>"
+
+    cdef bytes state_bytes(self):
+        return (<char*>&self.state)[: sizeof(State)]
+
+    cdef bytes log_bytes(self):
+        return (<char*>self.log.events)[: self.log.size * sizeof(u32)]
+
+    cdef int restore(self, object rules, int starter, bytes state, bytes log) except -1:
+        if len(state) != sizeof(State) or len(log) % sizeof(u32):
+            raise ValueError("a pickle of another version of caboose")
+        self.rules = rules
+        self.starter = starter
+        memcpy(&self.state, <const char*>state, sizeof(State))
+        self.log.size = len(log) // sizeof(u32)
+        self.make_room()
+        memcpy(self.log.events, <const char*>log, len(log))
+        return 0
 
     cdef int make_room(self) except -1:
         cdef int wanted = self.log.size + MOST_EVENTS_BETWEEN_CHOICES
@@ -149,30 +203,37 @@ cdef class Table:
 
     @property
     def hub(self):
+        """The pips of the double in the middle."""
         return self.state.rules.hub
 
     @property
     def turn(self):
+        """The seat that must choose now; -1 when the round is over."""
         return -1 if self.state.over else self.state.turn
 
     @property
     def over(self):
+        """The round has ended."""
         return self.state.over != 0
 
     @property
     def blocked(self):
+        """The round ended because nobody could play any more."""
         return self.state.over == BLOCKED
 
     @property
     def hand_sizes(self):
+        """For each seat, how many tiles it holds."""
         return tuple([self.state.count[seat] for seat in range(self.state.rules.players)])
 
     @property
     def boneyard_size(self):
+        """How many tiles are left to draw."""
         return self.state.bone_end - self.state.bone_next
 
     @property
     def markers(self):
+        """For each seat, whether a marker lies on its train."""
         return tuple([bool(self.state.markers >> seat & 1) for seat in range(self.state.rules.players)])
 
     cdef object open_double(self, int index):
@@ -181,20 +242,24 @@ cdef class Table:
 
     @property
     def open_doubles(self):
+        """The open doubles, oldest first; ``rules.doubles_order`` says which must be satisfied first."""
         return tuple([self.open_double(i) for i in range(self.state.queue_size)])
 
     @property
     def binding(self):
+        """The open double that must be satisfied now before anything else; None in a turn with new doubles."""
         if self.state.over or not is_bound(&self.state):
             return None
         return self.open_double(first_double(&self.state))
 
     @property
     def events(self):
+        """All events of the round so far. A drawn tile shows only where the reader may know it."""
         return tuple([event_of(self.log.events[i]) for i in range(self.log.size)])
 
     @property
     def trains(self):
+        """For each train that was started, the moves that built it, in order."""
         cdef int i, train
         cdef u32 entry
         out = {}
@@ -211,6 +276,7 @@ cdef class Table:
         return 0
 
     def ends(self, int train):
+        """The pips open on ``train``, ascending; more than one, or one twice, only under chickenfoot."""
         cdef u32 values
         cdef int i
         self.check_train(train)
@@ -225,10 +291,15 @@ cdef class Table:
         return tuple(sorted(out))
 
     def started(self, int train):
+        """Whether a tile was played on ``train``."""
         self.check_train(train)
         return bool(self.state.started >> train & 1)
 
     def legal_moves(self):
+        """The moves open to the seat whose turn it is, in a fixed order; [] when the round is over.
+
+        Raises ``ValueError`` for an observation of a seat that is not to move.
+        """
         cdef u16 codes[MAX_MOVES]
         cdef int n, i
         if self.state.over:
@@ -238,7 +309,10 @@ cdef class Table:
 
 
 cdef class Round(Table):
+    """One round, with all that is hidden. Forced steps (draws, passes, markers) happen by themselves."""
+
     def __init__(self, rules, deal):
+        """Lays out ``deal`` and runs to the first choice. Raises ``ValueError`` for a deal against the rules."""
         cdef Header header
         cdef State *s = &self.state
         cdef int seat, i
@@ -264,7 +338,7 @@ cdef class Round(Table):
         s.drawn = 0
         advance(s, &self.log)
 
-    # The holder lays the dealt hub down; while nobody has it, all draw in turn from the first seat on (§2). Leaves
+    # The holder lays the dealt hub down; while nobody has it, all draw in turn from the first seat on. Leaves
     # the turn with the seat that had it.
     cdef int find_hub(self) except -1:
         cdef State *s = &self.state
@@ -287,21 +361,26 @@ cdef class Round(Table):
 
     @staticmethod
     def deal(rules, hub=None, seed=0, starter=None):
+        """A round from a seed: see ``Deal.random``."""
         return Round(rules, Deal.random(rules, hub, seed, starter))
 
     @property
     def hands(self):
+        """For each seat, the tiles that it holds, by number."""
         return tuple([tiles_of(self.state.hand[seat]) for seat in range(self.state.rules.players)])
 
     @property
     def boneyard(self):
+        """The tiles not yet drawn, next one first."""
         return tuple([TILES[self.state.bone[i]] for i in range(self.state.bone_next, self.state.bone_end)])
 
     @property
     def scores(self):
+        """The pips left in each hand, 0-0 as the rules count it; the score of the round when it is over."""
         return tuple([hand_score(&self.state, seat) for seat in range(self.state.rules.players)])
 
     def apply(self, Move move not None):
+        """Plays ``move`` for the seat to move, then every forced step. Raises ``ValueError`` when it is not legal."""
         cdef u16 codes[MAX_MOVES]
         cdef int n = 0
         cdef int i
@@ -320,7 +399,11 @@ cdef class Round(Table):
         self.make_room()
         apply_move(&self.state, move.code, &self.log)
 
+    def __reduce__(self):
+        return _restored_round, (self.rules, self.starter, self.state_bytes(), self.log_bytes())
+
     def copy(self):
+        """An independent round in the same position."""
         cdef Round other = Round.__new__(Round)
         other.copy_from(self)
         return other
@@ -331,6 +414,7 @@ cdef class Round(Table):
         return self.copy()
 
     def observe(self, int seat, scores=()):
+        """What ``seat`` knows; ``scores`` are the rounds of the game before this one, a row of seats for each."""
         cdef Observation view = Observation.__new__(Observation)
         cdef State *s
         cdef int other, i
@@ -375,7 +459,7 @@ def _check_deal(rules, deal):
     wanted = set(TILES[: tiles_in_set(rules.set)])
     if rules.hub == "placed":
         wanted.discard(Tile(deal.hub, deal.hub))
-    twice = {tile for tile in dealt if dealt.count(tile) > 1}
+    twice = {tile for tile in dealt if dealt.count(tile) > 1} if len(set(dealt)) < len(dealt) else set()
     for what, tiles in (
         ("are in the deal twice", twice),
         (f"do not belong to a deal with hub={rules.hub} {deal.hub}-{deal.hub}", set(dealt) - wanted),
@@ -391,6 +475,11 @@ def _check_deal(rules, deal):
 
 
 cdef class Observation(Table):
+    """Exactly what one seat may know: the table, its own hand, the events, the scores of the game so far.
+
+    The tiles that other seats drew are None in its events; hands and boneyard of others are only numbers.
+    """
+
     @property
     def hand(self):
         return tiles_of(self.state.hand[self.seat])
@@ -400,8 +489,24 @@ cdef class Observation(Table):
             raise ValueError(f"seat {self.seat + 1} is not to move: it is the turn of seat {self.state.turn + 1}")
         return Table.legal_moves(self)
 
+    def __eq__(self, other):
+        if type(other) is not Observation:
+            return NotImplemented
+        return Table.__eq__(self, other) and self.seat == other.seat and self.past_scores == other.past_scores
+
+    __hash__ = None
+
+    def __reduce__(self):
+        parts = self.rules, self.starter, self.state_bytes(), self.log_bytes(), self.seat, self.past_scores
+        return _restored_observation, parts
+
     @staticmethod
     def replay(rules, int hub, int seat, int starter, hand, events, past_scores=()):
+        """An observation from its parts: what a program knows that is started in mid-round.
+
+        ``hand`` is the seat's hand now. Raises ``ValueError`` naming the first event that the rules do not
+        allow, or what does not fit together.
+        """
         cdef Observation view = Observation.__new__(Observation)
         cdef Header header
         cdef State *s = &view.state
@@ -432,24 +537,6 @@ cdef class Observation(Table):
             raise ValueError(f"seat {seat + 1} has no legal move now: an event is missing at the end")
         return view
 
-    def __eq__(self, other):
-        cdef Observation a = self
-        cdef Observation b
-        if not isinstance(other, Observation):
-            return NotImplemented
-        b = other
-        return (
-            a.seat == b.seat
-            and a.starter == b.starter
-            and a.rules == b.rules
-            and a.past_scores == b.past_scores
-            and a.log.size == b.log.size
-            and (a.log.size == 0 or memcmp(a.log.events, b.log.events, a.log.size * sizeof(u32)) == 0)
-            and memcmp(&a.state, &b.state, sizeof(State)) == 0
-        )
-
-    __hash__ = None
-
     # The seat's hand as it was dealt, from its hand now and what it drew and played since.
     cdef int take_hand(self, object hand, tuple events) except -1:
         cdef State *s = &self.state
@@ -467,6 +554,9 @@ cdef class Observation(Table):
         hub = Tile(self.hub, self.hub)
         gone = {event.move.tile for event in events if event.kind == "play" and event.seat == self.seat and event.move}
         gone.discard(None)
+        if self.rules.hub == "placed" and hub in gone:
+            number = 1 + [event.move is not None and event.move.tile == hub for event in events].index(True)
+            raise ValueError(f"event {number}: tile {hub} lies on the table already")
         if self.rules.hub == "placed" or any(event.kind == "hub" and event.seat == self.seat for event in events):
             gone.add(hub)
         for tile in now:
@@ -608,3 +698,17 @@ cdef class Observation(Table):
                 return 0
         places = " ".join(sorted({f"{list[i].value}@{train_name(list[i].train)}" for i in range(n)}))
         raise ValueError(f"{where}: {move} does not fit: the open places are {places}")
+
+
+def _restored_round(rules, starter, state, log):
+    cdef Round made = Round.__new__(Round)
+    made.restore(rules, starter, state, log)
+    return made
+
+
+def _restored_observation(rules, starter, state, log, seat, past_scores):
+    cdef Observation made = Observation.__new__(Observation)
+    made.restore(rules, starter, state, log)
+    made.seat = seat
+    made.past_scores = past_scores
+    return made

@@ -137,7 +137,7 @@ def tiles_in_set(top: int) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
-    """All that decides how a game is played. Make one with ``Rules.of``; RULES.md §2 and §3 are the source.
+    """All that decides how a game is played. Make one with ``Rules.of``; ``docs/rules.md`` says what it means.
 
     ``set`` is the highest double (6, 9, 12, 15 or 18), ``hand`` the tiles dealt to each of ``players``
     (2–14), ``blank`` the points for 0-0 in hand (0, 25 or 50), ``rounds`` the number of rounds of the
@@ -187,7 +187,7 @@ class Rules:
         if type(self.hand) is not int or not least <= self.hand <= most:
             available = tiles_in_set(self.set) - (self.hub == "placed")
             raise RulesError(
-                f"hand={self.hand!r}: {self.players} players can draw {least} to {most} tiles each from the "
+                f"hand={_shown(self.hand)}: {self.players} players can draw {least} to {most} tiles each from the "
                 f"{available} tiles of a double-{self.set} set with hub={self.hub}"
             )
 
@@ -207,17 +207,8 @@ class Rules:
         _check_preset(preset)
         players = _number("players", players)
         _check_players(preset, players)
-        given: dict[str, Any] = {}
-        for name, value in options.items():
-            key = _ALIASES.get(name, name)
-            if key not in OPTIONS:
-                close = difflib.get_close_matches(key, OPTIONS, n=1)
-                hint = f" (did you mean {close[0]!r}?)" if close else ""
-                raise RulesError(f"unknown rule option {name!r}{hint}; the options are: {', '.join(OPTIONS)}")
-            if key in given:
-                raise RulesError(f"rule option {key!r} is given twice")
-            given[key] = _value(key, value)
-        values = dict(_PRESETS[preset]) | {k: v for k, v in given.items() if v is not None}
+        given = _values(options)
+        values = dict(_PRESETS[preset]) | {key: value for key, value in given.items() if value is not None}
         table = _HANDS[preset][players]
         usual = next(iter(table))
         values.setdefault("set", usual)
@@ -235,15 +226,16 @@ class Rules:
         return cls(preset=preset, players=players, **values)
 
     def with_options(self, **options: Any) -> Rules:
-        """These rules with some options changed; ``hand`` and ``rounds`` stay as they are unless given."""
-        changes = {}
-        for name, value in options.items():
-            key = _ALIASES.get(name, name)
-            if key not in OPTIONS and key not in ("players", "preset"):
-                raise RulesError(f"unknown rule option {name!r}; the options are: {', '.join(OPTIONS)}")
-            if key in changes:
-                raise RulesError(f"rule option {key!r} is given twice")
-            changes[key] = _value(key, value)
+        """These rules with some options, or the number of players, changed; the others stay as they are, the hand
+        too. All rounds of the countdown stay all of them. Raises ``RulesError``."""
+        changes: dict[str, Any] = {}
+        if "players" in options:
+            changes["players"] = _number("players", options.pop("players"))
+        all_rounds = self.rounds == self.set + 1 if options.get("rounds") is None else options["rounds"] == "all"
+        changes |= {key: value for key, value in _values(options).items() if value is not None}
+        top = changes.get("set", self.set)
+        if all_rounds and type(top) is int:
+            changes["rounds"] = top + 1
         return replace(self, **changes)
 
     @classmethod
@@ -256,11 +248,13 @@ class Rules:
         for word in words[1:]:
             name, equals, value = word.partition("=")
             if not equals or not name or not value:
-                raise RulesError(f"rule option {word!r} is not of the form name=value")
+                raise RulesError(f"rule option {_shown(word)} is not of the form name=value")
             if name in options:
-                raise RulesError(f"rule option {name!r} is given twice")
+                raise RulesError(f"rule option {_shown(name)} is given twice")
             options[name] = value
         players = options.pop("players", "4")
+        if "preset" in options:
+            raise RulesError(f"preset={_shown(options['preset'])}: expected the preset as the first word, by itself")
         return cls.of(words[0], _number("players", players), **options)
 
     def __str__(self) -> str:
@@ -277,26 +271,47 @@ class Rules:
 OPTIONS: Final = tuple(f.name for f in fields(Rules) if f.name not in ("preset", "players"))
 
 
+def _values(options: Mapping[str, object]) -> dict[str, Any]:
+    """Options by their own names, their values as ``Rules`` keeps them; None where the preset decides."""
+    values: dict[str, Any] = {}
+    for name, value in options.items():
+        key = _ALIASES.get(name, name)
+        if key not in OPTIONS:
+            close = difflib.get_close_matches(key, OPTIONS, n=1)
+            hint = f" (did you mean {close[0]!r}?)" if close else ""
+            raise RulesError(f"unknown rule option {_shown(name)}{hint}; the options are: {', '.join(OPTIONS)}")
+        if key in values:
+            raise RulesError(f"rule option {key!r} is given twice")
+        values[key] = _value(key, value)
+    return values
+
+
+def _shown(value: object) -> str:
+    """A value as an error repeats it: printable, and not longer than a line."""
+    text = ascii(value)
+    return text if len(text) <= 42 else text[:40] + "..."
+
+
 def _check_preset(preset: object) -> None:
-    if preset not in _PRESETS:
-        raise RulesError(f"unknown preset {preset!r}: expected one of {', '.join(PRESETS)}")
+    if not isinstance(preset, str) or preset not in _PRESETS:
+        raise RulesError(f"unknown preset {_shown(preset)}: expected one of {', '.join(PRESETS)}")
 
 
 def _check_players(preset: str, players: object) -> None:
     low, high = _PRESET_PLAYERS[preset]
     if type(players) is not int or not low <= players <= high:
         more = "" if high == MAX_PLAYERS else f" (classic and tournament go to {MAX_PLAYERS})"
-        raise RulesError(f"players={players!r}: {preset} is for {low} to {high} players{more}")
+        raise RulesError(f"players={_shown(players)}: {preset} is for {low} to {high} players{more}")
 
 
 def _check_member(name: str, value: object, allowed: tuple[Any, ...]) -> None:
     if type(value) is not type(allowed[0]) or value not in allowed:
-        raise RulesError(f"{name}={value!r}: expected one of {', '.join(map(str, allowed))}")
+        raise RulesError(f"{name}={_shown(value)}: expected one of {', '.join(map(str, allowed))}")
 
 
 def _check_range(name: str, value: object, low: int, high: int) -> None:
     if type(value) is not int or not low <= value <= high:
-        raise RulesError(f"{name}={value!r}: expected a whole number from {low} to {high}")
+        raise RulesError(f"{name}={_shown(value)}: expected a whole number from {low} to {high}")
 
 
 def _number(name: str, value: object) -> int:
@@ -304,7 +319,7 @@ def _number(name: str, value: object) -> int:
         return int(value)
     if type(value) is int:
         return value
-    raise RulesError(f"{name}={value!r}: expected a whole number")
+    raise RulesError(f"{name}={_shown(value)}: expected a whole number")
 
 
 def _value(name: str, value: object) -> Any:
@@ -315,4 +330,4 @@ def _value(name: str, value: object) -> Any:
         return None
     if name in CHOICES:
         return {True: "yes", False: "no"}[value] if isinstance(value, bool) else value
-    return value if name == "preset" else _number(name, value)
+    return _number(name, value)

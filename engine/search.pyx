@@ -35,6 +35,15 @@ cdef struct Arm:
 
 
 cdef class Search:
+    """The search of one decision: a race of its moves over worlds that agree with an observation.
+
+    ``seed`` is 0 to 2**63 - 1. A move leaves the race when it is worse than the leader by ``confidence`` standard
+    errors of their difference. ``win_bonus`` is the pips that winning the round is worth besides the score;
+    ``plan_nodes`` bounds the search for a train in playouts, and ``noise`` is the range of chance in their ranks
+    (points). ``truth`` is for measuring only: the round itself, which is then looked at instead of worlds.
+    Raises ``ValueError`` when the seat is not to move.
+    """
+
     cdef Observation view
     cdef Slots slots[SLOT_VARIANTS]
     cdef u8 pool[TILE_COUNT]
@@ -182,6 +191,7 @@ cdef class Search:
         return best
 
     def run(self, long iterations):
+        """Plays at most that many playouts, in whole worlds, without the GIL; none when the race is decided."""
         cdef long end = self.nodes + iterations
         with nogil:
             while self.racing > 1 and self.nodes + self.racing <= end:
@@ -189,13 +199,19 @@ cdef class Search:
 
     @property
     def decided(self):
+        """Only one move is left in the race."""
         return self.racing <= 1
 
     @property
     def best(self):
+        """The move with the highest mean in the race; the planner's choice while no world was played."""
         return move_of_code(self.arms[self.leader()].code)
 
     def candidates(self):
+        """Each move with its visits and its expected score: pips below the others' mean, without the win bonus.
+
+        Best first: what the race thinks of them decides, so the scores need not fall.
+        """
         cdef int i
         order = sorted(
             range(self.size),

@@ -75,7 +75,7 @@ cdef struct State:
     u8 doubles           # doubles played in this turn
     u8 played            # tiles played in this turn
     u8 drew              # a tile was drawn since the last play of this turn …
-    u8 drawn             # … and this is it: nothing else can be played now (§2); NO_TILE when it is hidden
+    u8 drawn             # … and this is it: nothing else can be played now (§1); NO_TILE when it is hidden
     u8 bone_next         # boneyard: the next tile is bone[bone_next] …
     u8 bone_end          # … and this is one past the last
     u8 queue_size        # open doubles, oldest first
@@ -175,12 +175,12 @@ cdef inline bint on_chain(const State *s) noexcept nogil:
     return s.rules.chain and on_first_turn(s)
 
 
-# Open doubles left by earlier turns bind; the doubles of the running turn do not (§4.3).
+# Open doubles left by earlier turns bind; the doubles of the running turn do not (§3).
 cdef inline bint is_bound(const State *s) noexcept nogil:
     return s.queue_size > 0 and s.doubles == 0
 
 
-# The trains that the mover may use when nothing binds, a bit each (§2, §3 first_turn_places).
+# The trains that the mover may use when nothing binds, a bit each (§1, §6 first_turn_places).
 cdef inline u32 usable_trains(const State *s) noexcept nogil:
     cdef u32 own = <u32>1 << s.turn
     if s.rules.first_own and on_first_turn(s):
@@ -193,7 +193,7 @@ cdef inline int first_double(const State *s) noexcept nogil:
     return s.queue_size - 1 if s.rules.newest_first else 0
 
 
-# Where the mover may play (§4): at one open double only (AT_PLACE), anywhere on the usable trains (AT_USABLE), or
+# Where the mover may play (§3): at one open double only (AT_PLACE), anywhere on the usable trains (AT_USABLE), or
 # doubles on the usable trains and other tiles on one open double (AT_USABLE_DOUBLES). `place` is that double's index.
 cdef inline int placing(const State *s, int *place) noexcept nogil:
     cdef bint many
@@ -330,7 +330,7 @@ cdef inline void close_double(State *s, int index) noexcept nogil:
         s.queue_need[i] = s.queue_need[i + 1]
 
 
-# Open doubles whose other tiles all lie on the table bind nobody any more (§4.5).
+# Open doubles whose other tiles all lie on the table bind nobody any more (§3).
 cdef inline void release_dead(State *s) noexcept nogil:
     cdef int i = 0
     while i < s.queue_size:
@@ -426,7 +426,7 @@ cdef inline void stop_chain(State *s, Log *log) noexcept nogil:
     end_turn(s)
 
 
-# Who has nothing to start with on the first turn draws only if first_turn_draw says so (§3).
+# Who has nothing to start with on the first turn draws only if first_turn_draw says so (§2).
 cdef inline bint may_draw(const State *s) noexcept nogil:
     if s.drew or s.bone_next == s.bone_end:
         return False
@@ -443,7 +443,7 @@ cdef inline void draw_tile(State *s, Log *log) noexcept nogil:
     note(log, EV_DRAW, s.turn, tile)
 
 
-# The mover cannot play: marker, turn over, and perhaps the round (§4 of the rules page: laps).
+# The mover cannot play: marker, turn over, and perhaps the round (§4).
 cdef inline void pass_turn(State *s, Log *log) noexcept nogil:
     cdef u32 bit = <u32>1 << s.turn
     if s.rules.first_own and on_first_turn(s) and not is_bound(s):

@@ -44,8 +44,8 @@ def tile_of(a: int, b: int) -> Tile:
 
 
 def parse_pips(text: str) -> int | None:
-    """The pips that ``text`` writes: one or two plain digits, at most 18; None for anything else."""
-    if text.isascii() and text.isdigit() and len(text) <= 2 and int(text) <= MAX_PIPS:
+    """The pips that ``text`` writes: 0 to 18 without leading zeros; None for anything else."""
+    if text.isascii() and text.isdigit() and len(text) <= 2 and int(text) <= MAX_PIPS and str(int(text)) == text:
         return int(text)
     return None
 
@@ -68,6 +68,6 @@ def parse_train(text: str) -> int:
     """The train that ``text`` names. Raises ``ValueError``."""
     if text == "M":
         return MEXICAN
-    if text.isascii() and text.isdigit() and len(text) <= 2 and 1 <= int(text) <= MEXICAN:
-        return int(text) - 1
+    if (number := parse_pips(text)) is not None and 1 <= number <= MEXICAN:
+        return number - 1
     raise ValueError(f"{text[:40]!r} is not a train: expected a seat from 1 to {MEXICAN}, or M for the Mexican train")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 
 import pytest
@@ -248,3 +249,20 @@ def test_another_tile_than_the_drawn_one_after_a_draw_is_refused() -> None:
         else:
             with pytest.raises(ValueError):
                 Observation.replay(rules, 6, 0, 0, hand, events)
+
+
+def test_rounds_and_observations_can_be_copied_compared_and_pickled() -> None:
+    for core, _ in walk(40, "pickle", 0.05):
+        round_ = core.round
+        seen = round_.observe(0, [[3] * core.rules.players])
+        for thing in (round_, seen):
+            assert pickle.loads(pickle.dumps(thing)) == thing
+            assert repr(thing).startswith(f"<{type(thing).__name__} {core.rules.preset}, hub {round_.hub}, ")
+        assert round_.copy() == round_
+        assert pickle.loads(pickle.dumps(round_)).legal_moves() == round_.legal_moves()
+        if not round_.over:
+            other = round_.copy()
+            other.apply(other.legal_moves()[0])
+            assert other != round_
+    with pytest.raises(TypeError):
+        hash(round_)

@@ -289,3 +289,21 @@ def test_rules_made_directly_are_checked_too() -> None:
     for name, value in [("players", 1), ("set", 13), ("hand", 0), ("blank", 7), ("rounds", 0), ("hub", "thrown")]:
         with pytest.raises(RulesError):
             Rules(**values | {name: value})
+
+
+def test_all_rounds_stay_all_rounds_with_another_set() -> None:
+    assert Rules.of("family", 2).with_options(set=6, hand=7).rounds == 7
+    assert Rules.of("family", 2).with_options(set=18).rounds == 19
+    assert Rules.of("family", 2, rounds=3, hand=7).with_options(set=6).rounds == 3
+    assert Rules.of("family", 2, rounds=3).with_options(rounds="all").rounds == 13
+    assert Rules.of("family", 2, rounds=3).with_options(rounds="all", set=6, hand=7).rounds == 7
+    with pytest.raises(RulesError, match="set=7: expected one of 6, 9, 12, 15, 18"):
+        Rules.of("family", 2).with_options(set=7)
+
+
+@pytest.mark.parametrize("text", ["x" * 3000, "family " + "x" * 3000, f"family set={'9' * 3000}", "family blank=é\n"])
+def test_errors_do_not_repeat_long_or_unprintable_words(text: str) -> None:
+    with pytest.raises(RulesError) as caught:
+        Rules.parse(text)
+    assert len(str(caught.value)) < 400
+    assert str(caught.value).isprintable()
