@@ -9,7 +9,14 @@ MAX_LINE: Final = 65_536  # bytes of a line, its end not counted
 
 
 class ProtocolError(ValueError):
-    """A line that cannot be used. The text names the field, says what was wrong and what was expected."""
+    """A line that cannot be used. The text names the field, says what was wrong and what was expected.
+
+    ``word`` is the word of the line that it is about, as it was given; empty where that is not known.
+    """
+
+    def __init__(self, text: str, word: str = "") -> None:
+        super().__init__(text)
+        self.word = word
 
 
 def shown(raw: bytes | str, most: int = 40) -> str:

@@ -13,7 +13,7 @@ from typing import Final
 from caboose.engine.moves import Move
 from caboose.engine.play import OPTION_TYPES, Candidate, Info, Limits, Option
 from caboose.protocol.lines import VERSION, ProtocolError, shown
-from caboose.protocol.notation import NotationError, parse_move, parse_number
+from caboose.protocol.words import WordError, parse_move, parse_number
 
 _LARGEST: Final = 10**15 - 1  # the largest number that the grammar writes
 _TIMES: Final = ("movetime", "clock", "increment")
@@ -25,7 +25,7 @@ def _number(field: str, word: str | None, least: int = 0) -> int:
         raise ProtocolError(f"{field}: the number is missing, expected one of at least {least}")
     try:
         return parse_number(word, least)
-    except NotationError as error:
+    except WordError as error:
         raise ProtocolError(f"{field}: {error}") from None
 
 
@@ -217,7 +217,7 @@ def parse_bestmove(line: str) -> tuple[int, Move]:
         raise ProtocolError(f"bestmove: {len(words) - 1} words after the number, expected one move")
     try:
         return number, parse_move(words[1])
-    except NotationError as error:
+    except WordError as error:
         raise ProtocolError(f"bestmove: {error}") from None
 
 
@@ -269,7 +269,7 @@ def _candidate(number: int, text: str) -> Candidate:
         raise ProtocolError(f"{where}: {shown(text)}, expected MOVE:VISITS:SCORE")
     try:
         move = parse_move(parts[0])
-    except NotationError as error:
+    except WordError as error:
         raise ProtocolError(f"{where}: {error}") from None
     return Candidate(move, _number(f"{where}: visits", parts[1]), _score(f"{where}: score", parts[2]))
 

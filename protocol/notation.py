@@ -1,141 +1,125 @@
-"""Tiles, moves and events as text, one at a time and in lists.
+"""Everything of the game as text: tiles, moves, events, rules, deals, positions, observations.
 
-Single tiles and moves are written and read by ``caboose.engine``; this adds the events and the lists, whose
-errors say which entry is wrong.
+``docs/notation.md`` is the contract. What is written has one form; what is read may differ from it in case, blanks,
+separators, line breaks and comments. Every reader raises ``NotationError``, which knows line and column.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
-from typing import Final, TypeVar
+from collections.abc import Callable, Iterable
+from typing import TypeVar
 
 from caboose.engine.moves import Move
-from caboose.engine.round import Event
-from caboose.engine.tiles import MEXICAN, Tile, parse_pips, parse_tile, parse_train, train_name
-
-PLAIN_EVENTS: Final = ("mark", "pass", "stop", "hub")  # kinds that are written as the bare word
-_EVENT_FORMS: Final = "expected SEAT:WHAT such as 2:5-12@M, 2:draw, 2:draw=3-4, 2:mark, 2:pass, 2:stop or 2:hub"
-_CACHED: Final = 8192  # more than the different moves and events of a whole game
+from caboose.engine.round import Event, Observation
+from caboose.engine.rules import Rules
+from caboose.engine.tiles import Tile
+from caboose.protocol import words
+from caboose.protocol.lines import ProtocolError
+from caboose.protocol.notation_deal import deal_text, parse_deal
+from caboose.protocol.notation_position import deal_of, parse_position, position_text
+from caboose.protocol.observation import OBSERVATION_WORDS, ObservationReader, observation_lines
+from caboose.protocol.scanner import NotationError, located, only, read_word, scan, sections
+from caboose.protocol.words import event_text, tiles_text
 
 _T = TypeVar("_T")
 
 
-class NotationError(ValueError):
-    """Text that is not a tile, move, event or number; says which entry, what it was and what was expected."""
+def parse_tile(text: str) -> Tile:
+    """The tile that ``text`` writes, such as ``3-12``, either end first."""
+    return _one(words.parse_tile, text, "a tile such as 3-12")
 
 
-def parse_number(text: str, least: int = 0, most: int = 10**15 - 1) -> int:
-    """A whole number of at most fifteen digits, without a sign. Raises ``NotationError``."""
-    if text.isdigit() and len(text) <= 15 and text.isascii() and least <= int(text) <= most:
-        return int(text)
-    limits = f"from {least} to {most}" if most < 10**15 - 1 else f"of at least {least}, of at most 15 digits"
-    raise NotationError(f"{text[:40]!r} is not a number that fits: expected a whole number {limits}")
+def parse_tiles(text: str) -> list[Tile]:
+    """Any number of tiles."""
+    return _many(words.parse_tile, text, "a tile such as 3-12")
 
 
-def parse_pip_count(text: str) -> int:
-    """Pips of one side of a tile, 0 to 18. Raises ``NotationError``."""
-    pips = parse_pips(text)
-    if pips is None:
-        raise NotationError(f"{text[:40]!r} is not a number of pips: expected 0 to 18")
-    return pips
-
-
-def parse_seat(text: str) -> int:
-    """A seat, from 0, that text writes from 1. Raises ``NotationError``."""
-    if text.isdigit() and len(text) <= 2 and text.isascii() and 1 <= int(text) <= MEXICAN:
-        return int(text) - 1
-    raise NotationError(f"{text[:40]!r} is not a seat: expected a number from 1 to {MEXICAN}")
-
-
-@lru_cache(_CACHED)
 def parse_move(text: str) -> Move:
-    """``Move.parse``, remembered. Raises ``NotationError``."""
-    try:
-        return Move.parse(text)
-    except ValueError as error:
-        raise NotationError(str(error)) from None
+    """The move that ``text`` writes: matching side, open side, train, as in ``5-12@M``; or ``stop``."""
+    return _one(words.parse_move, text, "a move such as 5-12@M")
 
 
-@lru_cache(_CACHED)
-def event_text(event: Event) -> str:
-    """An event as the protocol writes it; ``parse_event`` reads it back."""
-    kind, seat, tile, move = event
-    if kind == "play":
-        return f"{seat + 1}:{move}"
-    if tile is not None and kind == "draw":
-        return f"{seat + 1}:draw={tile}"
-    return f"{seat + 1}:{kind}"
+def moves_text(moves: Iterable[Move]) -> str:
+    """Moves with blanks between them."""
+    return " ".join(map(str, moves))
 
 
-@lru_cache(_CACHED)
+def parse_moves(text: str) -> list[Move]:
+    """Any number of moves."""
+    return _many(words.parse_move, text, "a move such as 5-12@M")
+
+
 def parse_event(text: str) -> Event:
-    """The event that ``text`` writes. Raises ``NotationError``."""
-    who, colon, what = text.partition(":")
-    if not colon or not what:
-        raise NotationError(f"{text[:40]!r} is not an event: {_EVENT_FORMS}")
+    """The event that ``text`` writes, such as ``2:5-12@M``, ``2:draw=3-4`` or ``2:mark``."""
+    return _one(words.parse_event, text, "an event such as 2:5-12@M")
+
+
+def events_text(events: Iterable[Event]) -> str:
+    """Events with blanks between them."""
+    return " ".join(map(event_text, events))
+
+
+def parse_events(text: str) -> list[Event]:
+    """Any number of events."""
+    return _many(words.parse_event, text, "an event such as 2:5-12@M")
+
+
+def parse_rules(text: str) -> Rules:
+    """Rules: the preset and ``name=value`` options; what is not given is the preset's. ``str`` writes them."""
+    found, end = scan(text)
     try:
-        seat = parse_seat(who)
-        if what in PLAIN_EVENTS:
-            return Event(what, seat)
-        if what == "draw":
-            return Event("draw", seat)
-        if what.startswith("draw="):
-            return Event("draw", seat, parse_tile(what[5:]))
-        if "@" not in what:
-            raise NotationError(_EVENT_FORMS)
-        move = Move.parse(what)
-        return Event("play", seat, move.tile, move)
+        return words.parse_rules(found)
     except ValueError as error:
-        raise NotationError(f"{text[:40]!r} is not an event: {error}") from None
+        raise located(error, end, "rules that can be played") from None
 
 
-def parse_each(parse: Callable[[str], _T], words: Sequence[str], what: str, first: int = 1) -> list[_T]:
-    """``parse`` of every word. Raises ``NotationError`` naming the entry, as ``what`` and its number."""
+def observation_text(observation: Observation) -> str:
+    """The lines of the protocol that tell what ``observation`` holds."""
+    return "\n".join(observation_lines(observation))
+
+
+def parse_observation(text: str) -> Observation:
+    """The observation that the protocol's lines tell; a line goes on until the next word that begins one."""
+    found = scan(text)
+    reader = ObservationReader()
     try:
-        return [parse(word) for word in words]
+        for group in sections(found, sorted(OBSERVATION_WORDS)):
+            reader.take(group)
+        return reader.observation()
+    except ProtocolError as error:
+        raise located(error, found.end, "what agrees with the rules and the other lines") from None
+
+
+def _one(parse: Callable[[str], _T], text: str, what: str) -> _T:
+    try:
+        return parse(text)  # nearly always
     except ValueError:
-        for number, word in enumerate(words, first):
-            try:
-                parse(word)
-            except ValueError as error:
-                raise NotationError(f"{what} {number}: {error}") from None
-        raise
+        found, end = scan(text)
+        return read_word(parse, only(found, end, what), what)
 
 
-def tiles_text(tiles: Iterable[Tile]) -> str:
-    """Tiles with blanks between them."""
-    return " ".join([f"{low}-{high}" for low, high in tiles])
-
-
-def parse_tiles(words: Sequence[str]) -> list[Tile]:
-    """The tiles that the words write. Raises ``NotationError`` naming the first bad one."""
-    return parse_each(parse_tile, words, "tile")
-
-
-def parse_moves(words: Sequence[str]) -> list[Move]:
-    """The moves that the words write. Raises ``NotationError`` naming the first bad one."""
-    return parse_each(parse_move, words, "move")
-
-
-def parse_events(words: Sequence[str], first: int = 1) -> list[Event]:
-    """The events that the words write, numbered from ``first``. Raises ``NotationError`` naming the first bad one."""
-    return parse_each(parse_event, words, "event", first)
+def _many(parse: Callable[[str], _T], text: str, what: str) -> list[_T]:
+    return [read_word(parse, word, what) for word in scan(text).words]
 
 
 __all__ = [
     "NotationError",
+    "deal_of",
+    "deal_text",
     "event_text",
+    "events_text",
+    "moves_text",
+    "observation_text",
+    "parse_deal",
     "parse_event",
     "parse_events",
     "parse_move",
     "parse_moves",
-    "parse_number",
-    "parse_pip_count",
-    "parse_seat",
+    "parse_observation",
+    "parse_position",
+    "parse_rules",
     "parse_tile",
     "parse_tiles",
-    "parse_train",
+    "position_text",
     "tiles_text",
-    "train_name",
 ]

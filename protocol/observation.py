@@ -14,17 +14,20 @@ from typing import Final, TypeVar
 from caboose.engine.moves import Move
 from caboose.engine.round import Event, Observation, OpenDouble
 from caboose.engine.rules import Rules
-from caboose.engine.tiles import MEXICAN, Tile, parse_train, train_name
+from caboose.engine.tiles import MEXICAN, Tile, train_name
 from caboose.protocol.lines import ProtocolError, shown
-from caboose.protocol.notation import (
+from caboose.protocol.words import (
+    WordError,
     event_text,
     parse_each,
-    parse_events,
-    parse_moves,
+    parse_event,
+    parse_move,
     parse_number,
     parse_pip_count,
+    parse_rules,
     parse_seat,
-    parse_tiles,
+    parse_tile,
+    parse_train,
 )
 
 _YES_NO: Final = {"yes": True, "no": False}
@@ -96,7 +99,7 @@ class ObservationReader:
     """Collects the lines of an observation, in any order, and makes an ``Observation`` of them."""
 
     __slots__ = (
-        "_boneyard", "_broken", "_doubles", "_events", "_hand", "_hands",
+        "_boneyard", "_broken", "_doubles", "_events", "_given", "_hand", "_hands",
         "_legal", "_round", "_rules", "_scores", "_seat", "_trains",
     )  # fmt: skip
 
@@ -117,19 +120,33 @@ class ObservationReader:
         self._doubles: list[tuple[int, int, int]] | None = None
         self._legal: list[Move] | None = None
         self._broken: set[str] = set()  # the words of lines that were refused
+        self._given: dict[str, Sequence[str]] = {}  # the words that are in force, for errors to point at
 
     def feed(self, line: str) -> None:
         """Takes one line. Raises ``ProtocolError``; what came before stays, but a refused line must come again."""
-        word, _, rest = line.strip().replace("\t", " ").partition(" ")
-        read = _READERS.get(word)
-        if read is None:
+        words = line.split()
+        if not words or words[0] not in _READERS:
             raise ProtocolError(f"{shown(line)}: expected a line that begins with one of {', '.join(_READERS)}")
+        self.take(words)
+
+    def take(self, words: Sequence[str]) -> None:
+        """Takes a line in words, the first of ``OBSERVATION_WORDS``; otherwise like ``feed``."""
+        word = words[0]
         try:
-            read(self, rest.split())
+            _READERS[word](self, words[1:])
         except ValueError as error:
             self._broken.add(word)
-            raise ProtocolError(f"{word}: {error}") from None
+            at = error.word if isinstance(error, ProtocolError) else ""
+            raise ProtocolError(f"{word}: {error}", at or word) from None
         self._broken.discard(word)
+        if word == "scores":
+            self._given[word] = [*self._given.get(word, ()), word]
+        elif word == "events":
+            self._given[word] = [*self._given.get(word, (word,)), *words[1:]]
+        elif word == "train":
+            self._given[f"train {train_name(parse_train(words[1]))}"] = words
+        else:
+            self._given[word] = words
 
     def observation(self) -> Observation:
         """The observation that the lines tell. Raises ``ProtocolError`` where they do not fit together."""
@@ -144,42 +161,55 @@ class ObservationReader:
         if self._hand is None:
             raise _missing("hand")
         number, hub, starter = self._round
-        if self._seat >= self._rules.players:
-            raise ProtocolError(f"seat: {self._seat + 1}, expected 1 to {self._rules.players} under these rules")
+        players = self._rules.players
+        if self._seat >= players:
+            raise self._refused("seat", 1, f"seat: {self._seat + 1}, expected 1 to {players} under these rules")
         if len(self._scores) != number - 1:
-            raise ProtocolError(
-                f"scores: {len(self._scores)} lines, expected {number - 1}: one for each round before round {number}"
-            )
+            found = f"scores: {len(self._scores)} lines"
+            raise self._refused("round", 1, f"{found}, expected {number - 1}: one for each round before round {number}")
         for entry, event in enumerate(self._events, 1):
             if event.kind == "draw" and event.tile is not None and event.seat != self._seat:
-                raise ProtocolError(
+                raise self._refused(
+                    "events",
+                    entry,
                     f"events: event {entry}: seat {self._seat + 1} cannot know what seat {event.seat + 1} draws, "
-                    f"expected {event.seat + 1}:draw"
+                    f"expected {event.seat + 1}:draw",
                 )
         try:
             observation = Observation.replay(
                 self._rules, hub, self._seat, starter, self._hand, self._events, self._scores
             )
         except ValueError as error:
-            raise ProtocolError(_naming_the_line(str(error))) from None
+            raise self._refused(*_naming_the_line(str(error))) from None
         self._check(observation)
         return observation
+
+    def _refused(self, key: str, index: int, text: str) -> ProtocolError:
+        """An error that points at a word of a line: the one after ``index`` others, or the last one."""
+        words = self._given.get(key, ("",))
+        return ProtocolError(text, words[min(index, len(words) - 1)])
+
+    def _agree(self, key: str, given: _T, told: _T, text: Callable[[_T], str]) -> None:
+        if given != told:
+            error = f"{key}: {text(given)}, expected {text(told) or 'nothing'} after these events"
+            raise self._refused(key, 1 if key.startswith("train ") else 0, error)
 
     def _check(self, observation: Observation) -> None:
         """Whether the lines that only repeat what the events tell agree with them."""
         if self._hands is not None:
-            _agree("hands", tuple(self._hands), observation.hand_sizes, lambda sizes: " ".join(map(str, sizes)))
+            self._agree("hands", tuple(self._hands), observation.hand_sizes, lambda sizes: " ".join(map(str, sizes)))
         if self._boneyard is not None:
-            _agree("boneyard", self._boneyard, observation.boneyard_size, str)
+            self._agree("boneyard", self._boneyard, observation.boneyard_size, str)
         if self._trains:
             trains = _trains(observation)
             for train, given in self._trains.items():
                 if train not in trains:
-                    raise ProtocolError(f"train: {train_name(train)}, expected 1 to {len(trains) - 1} or M")
-                _agree(f"train {train_name(train)}", given, trains[train], _train_text)
+                    error = f"train: {train_name(train)}, expected 1 to {len(trains) - 1} or M"
+                    raise self._refused(f"train {train_name(train)}", 1, error)
+                self._agree(f"train {train_name(train)}", given, trains[train], _train_text)
         if self._doubles is not None:
             given_doubles = " ".join(_double_text(OpenDouble(*double)) for double in self._doubles)
-            _agree("doubles", given_doubles, " ".join(map(_double_text, observation.open_doubles)), str)
+            self._agree("doubles", given_doubles, " ".join(map(_double_text, observation.open_doubles)), str)
         if self._legal is not None:
             self._check_legal(self._legal, observation)
 
@@ -187,15 +217,17 @@ class ObservationReader:
         try:
             legal = observation.legal_moves()
         except ValueError as error:
-            raise ProtocolError(f"legal: {error}") from None
+            raise self._refused("legal", 0, f"legal: {error}") from None
+        expected = " ".join(map(str, legal))
         for number, move in enumerate(given, 1):
             if move not in legal:
-                raise ProtocolError(f"legal: move {number}: {move} is not legal, expected {' '.join(map(str, legal))}")
+                wrong = f"legal: move {number}: {move} is not legal, expected {expected}"
+                raise self._refused("legal", number, wrong)
             if given.index(move) != number - 1:
-                raise ProtocolError(f"legal: move {number}: {move} is given twice")
+                raise self._refused("legal", number, f"legal: move {number}: {move} is given twice")
         for move in legal:
             if move not in given:
-                raise ProtocolError(f"legal: {move} is legal too, expected {' '.join(map(str, legal))}")
+                raise self._refused("legal", 0, f"legal: {move} is legal too, expected {expected}")
 
     # One reader for each line; each takes the words after the first and raises ValueError.
 
@@ -204,7 +236,7 @@ class ObservationReader:
         self.clear()
 
     def _read_rules(self, words: Sequence[str]) -> None:
-        self._rules = _parse_rules(" ".join(words))
+        self._rules = parse_rules(words)
 
     def _read_seat(self, words: Sequence[str]) -> None:
         self._seat = parse_seat(_only(words, "a seat"))
@@ -218,10 +250,10 @@ class ObservationReader:
         self._scores.append(tuple(parse_each(parse_number, words, "score")))
 
     def _read_events(self, words: Sequence[str]) -> None:
-        self._events += parse_events(words, len(self._events) + 1)
+        self._events += parse_each(parse_event, words, "event", len(self._events) + 1)
 
     def _read_hand(self, words: Sequence[str]) -> None:
-        self._hand = parse_tiles(words)
+        self._hand = parse_each(parse_tile, words, "tile")
 
     def _read_hands(self, words: Sequence[str]) -> None:
         self._hands = parse_each(parse_number, words, "count")
@@ -240,7 +272,7 @@ class ObservationReader:
         self._doubles = parse_each(_parse_double, words, "double")
 
     def _read_legal(self, words: Sequence[str]) -> None:
-        self._legal = parse_moves(words)
+        self._legal = parse_each(parse_move, words, "move")
 
 
 _READERS: Final[Mapping[str, Callable[[ObservationReader, Sequence[str]], None]]] = {
@@ -260,11 +292,6 @@ _READERS: Final[Mapping[str, Callable[[ObservationReader, Sequence[str]], None]]
 OBSERVATION_WORDS: Final = frozenset(_READERS)
 
 
-@lru_cache(64)
-def _parse_rules(text: str) -> Rules:
-    return Rules.parse(text)
-
-
 def _parse_double(text: str) -> tuple[int, int, int]:
     parts = text.split(":")
     if len(parts) != 3:
@@ -274,13 +301,13 @@ def _parse_double(text: str) -> tuple[int, int, int]:
 
 def _only(words: Sequence[str], what: str) -> str:
     if len(words) != 1:
-        raise ValueError(f"{len(words)} words, expected {what} and nothing more")
+        raise WordError(f"{len(words)} words, expected {what} and nothing more", words[1] if words else "")
     return words[0]
 
 
 def _nothing_more(words: Sequence[str]) -> None:
     if words:
-        raise ValueError(f"{shown(words[0])}, expected nothing after this word")
+        raise WordError(f"{shown(words[0])}, expected nothing after this word", words[0])
 
 
 def _missing(word: str) -> ProtocolError:
@@ -292,14 +319,15 @@ def _train_text(train: TrainLine) -> str:
     return f"tiles {tiles} marker {'yes' if marker else 'no'} ends {' '.join(map(str, ends))}"
 
 
-def _agree(word: str, given: _T, told: _T, text: Callable[[_T], str]) -> None:
-    if given != told:
-        raise ProtocolError(f"{word}: {text(given)}, expected {text(told) or 'nothing'} after these events")
-
-
-def _naming_the_line(error: str) -> str:
-    """The engine's error with the word of the line in front that it is about."""
-    for start, word in (("hub ", "round"), ("starter ", "round"), ("scores ", "scores"), ("event ", "events")):
+def _naming_the_line(error: str) -> tuple[str, int, str]:
+    """The engine's error with the word of the line in front that it is about, and which of its words that is."""
+    if error.startswith("event "):
+        return "events", int(error.split()[1].rstrip(":")), f"events: {error}"
+    if error.startswith("scores of round "):
+        return "scores", int(error.split()[3].rstrip(":")) - 1, f"scores: {error}"
+    for start, word, index in (("hub ", "round", 3), ("starter ", "round", 5)):
         if error.startswith(start):
-            return f"{word}: {error}"
-    return error if error.startswith(("hand:", "events:")) else f"events: {error}"
+            return word, index, f"{word}: {error}"
+    if error.startswith("hand:"):
+        return "hand", 0, error
+    return "events", -1, error if error.startswith("events:") else f"events: {error}"

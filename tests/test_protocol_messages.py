@@ -102,7 +102,7 @@ def test_an_event_is_read_back(event: Event) -> None:
 
 @given(st.lists(tiles))
 def test_tiles_are_read_back(hand: list[Tile]) -> None:
-    assert notation.parse_tiles(notation.tiles_text(hand).split()) == hand
+    assert notation.parse_tiles(notation.tiles_text(hand)) == hand
 
 
 @given(options())
