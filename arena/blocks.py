@@ -16,6 +16,7 @@ import numpy as np
 import caboose.bots as bots
 from caboose.arena.lineup import Lineup
 from caboose.arena.results import BlockResult, GameInBlock
+from caboose.engine.deal import Deal
 from caboose.engine.game import Game
 from caboose.engine.play import Bot
 from caboose.engine.rules import Rules
@@ -49,6 +50,16 @@ def deal_seed(seed: int, block: int) -> list[int]:
     return [int(word) for word in _branch(seed, block, _DEALS).generate_state(4)]
 
 
+def block_deals(plan: Plan, block: int) -> list[Deal]:
+    """The deals of each game of a block, by round."""
+    game = Game(plan.rules, seed=deal_seed(plan.seed, block))
+    deals = []
+    while not game.over:
+        deals.append(game.deal)
+        game.finish_round([0] * plan.rules.players)
+    return deals
+
+
 def seatings(plan: Plan, block: int) -> list[tuple[int, ...]]:
     """Who sits where in each game of a block: the entry of the line-up for each seat.
 
@@ -61,15 +72,22 @@ def seatings(plan: Plan, block: int) -> list[tuple[int, ...]]:
 
 
 class Bench:
-    """The players of a plan, one for each entry of the line-up, kept from game to game.
+    """The players of a plan, one for each entry of the line-up.
 
-    A context manager: engine processes start when they are first needed, and are gone when it is left.
+    A context manager: engine processes start when they are first needed, and are gone when it is left. Built-in bots
+    are kept from game to game. A foreign engine is a new process in each: the deals of a block come again with the
+    seats exchanged, and one that remembers would know the hands of the others.
     """
 
     def __init__(self, plan: Plan) -> None:
         lineup = plan.lineup
         self.players: list[Bot] = [
             lineup.contestants[number].player(plan.control, plan.in_process) for number in lineup.entries
+        ]
+        self.foreign = [
+            player
+            for number, player in zip(lineup.entries, self.players, strict=True)
+            if isinstance(player, EngineProcess) and not lineup.contestants[number].builtin
         ]
         self.fallback = bots.create(FALLBACK)
 
@@ -94,6 +112,7 @@ def play_block(plan: Plan, bench: Bench, block: int, on_game: Callable[[], None]
             on_fault=plan.on_fault,
             recording=plan.recording,
         )
+        close_all(bench.foreign)
         games.append(GameInBlock(seating, result))
         on_game()
     return BlockResult(block, tuple(games))

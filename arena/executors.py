@@ -17,6 +17,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from itertools import islice
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from types import FrameType, TracebackType
@@ -35,6 +36,8 @@ class Executor(Protocol):
 
     def run(self, plan: Plan, blocks: Iterable[int], on_game: Callable[[], None]) -> Iterator[BlockResult]:
         """Plays ``blocks`` and yields each when it is finished; ``on_game`` is called after each game.
+
+        The number of a block is taken from ``blocks`` just before it is played.
 
         Raises ``RunError`` when something other than a player fails for good.
         """
@@ -91,9 +94,12 @@ class PoolExecutor:
         self._workers: list[_Worker] = []
 
     def run(self, plan: Plan, blocks: Iterable[int], on_game: Callable[[], None]) -> Iterator[BlockResult]:
-        waiting = deque(blocks)
+        unplayed = iter(blocks)
+        waiting: deque[int] = deque()
         losses: Counter[int] = Counter()
         while True:
+            idle = self._count - sum(worker.block is not None for worker in self._workers)
+            waiting.extend(islice(unplayed, idle - len(waiting)))
             while waiting and len(self._workers) < self._count:
                 self._workers.append(_start_worker(plan))
             for worker in self._workers:

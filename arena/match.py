@@ -9,14 +9,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from types import FrameType
-from typing import Protocol, TextIO
+from typing import BinaryIO, Protocol
 
 from caboose.arena import caboose_version
 from caboose.arena.blocks import Plan
 from caboose.arena.errors import CallError, RunError
 from caboose.arena.executors import Executor
 from caboose.arena.lineup import Contestant
-from caboose.arena.records import without_records, write_block
+from caboose.arena.records import Recorder, without_logs
 from caboose.arena.results import BlockResult, MatchResult, Played
 from caboose.arena.stats import Scoreboard, Standing
 from caboose.engine.play import OptionError
@@ -59,27 +59,29 @@ def play_match(
     watcher: Watcher,
     *,
     concurrency: int = 1,
-    record: TextIO | None = None,
+    record: BinaryIO | None = None,
 ) -> MatchResult:
     """Plays ``blocks`` blocks of ``plan`` with ``executor``, and closes it. ``concurrency`` is only written down.
 
-    The games are appended to ``record``, if given; ``plan.recording`` must then be on. When it is interrupted, or
-    something other than a player fails, the result has the blocks finished so far, and its ``problem`` says why.
-    Raises ``CallError`` and ``RunError`` as ``introduce`` does; then nothing was played.
+    A ``Recorder`` appends the games to ``record``, if given; ``plan.recording`` must then be on. When the match is
+    interrupted, or something other than a player fails, the result has the blocks finished so far, and its
+    ``problem`` says why. Raises ``CallError`` and ``RunError`` as ``introduce`` does; then nothing was played.
     """
     lineup = plan.lineup
     played = tuple(introduce(contestant, plan.control) for contestant in lineup.contestants)
     labels = [contestant.label for contestant in lineup.contestants]
     board = Scoreboard(labels, lineup.entries)
+    recorder = Recorder(record, plan, played) if record is not None else None
+    numbers = range(blocks) if recorder is None else recorder.begin(range(blocks))
     finished: dict[int, BlockResult] = {}
     problem = ""
     started, clock = datetime.now(UTC), time.monotonic()
     try:
         with executor:
-            for result in executor.run(plan, range(blocks), watcher.game_over):
-                if record is not None:
-                    write_block(record, result, str(plan.rules), [labels[entry] for entry in lineup.entries])
-                    result = without_records(result)
+            for result in executor.run(plan, numbers, watcher.game_over):
+                if recorder is not None:
+                    recorder.write(result)
+                    result = without_logs(result)
                 finished[result.block] = result
                 board.add(result)
                 watcher.block_over(board)

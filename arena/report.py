@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Final, Self
@@ -18,41 +17,40 @@ from caboose.arena.stats import Interval, Scoreboard, Standing
 from caboose.engine.rules import CHOICES, Rules
 
 FAULTS_SHOWN: Final = 5  # the JSON has them all
-REDRAW_SECONDS: Final = 0.1
 
 
 class MatchProgress:
-    """A bar while a match runs, with the first contestant's margin so far; nothing where there is no terminal."""
+    """A bar while a match runs, with the margin so far of the hero, or of the leader; nothing where there is no
+    terminal."""
 
     def __init__(self, console: Console, games: int) -> None:
-        # It is drawn when a game ends and not by a thread, which would run while players are on the clock.
+        # Once a second, so that one sees it live; more often would take time from players who are on the clock.
         self._progress = Progress(
             MofNCompleteColumn(),
             TextColumn("games"),
-            BarColumn(bar_width=None),
-            TextColumn("{task.fields[margin]}"),
+            BarColumn(bar_width=20),
             TimeElapsedColumn(),
+            TextColumn("gone,"),
             TimeRemainingColumn(),
+            TextColumn("left"),
+            TextColumn("{task.fields[margin]}"),
             console=console,
             transient=True,
-            auto_refresh=False,
+            refresh_per_second=1,
             disable=not console.is_terminal,
         )
         self._task = self._progress.add_task("games", total=games, margin="")
-        self._drawn = 0.0
 
     def game_over(self) -> None:
         """A game was played."""
         self._progress.advance(self._task)
-        if time.monotonic() > self._drawn + REDRAW_SECONDS:
-            self._progress.refresh()
-            self._drawn = time.monotonic()
 
     def block_over(self, board: Scoreboard) -> None:
         """A block was played and counted."""
         if not self._progress.disable:
-            first = board.standings()[0]
-            self._progress.update(self._task, margin=f"{first.label} {margin_text(first.margin)}")
+            rows = board.standings()
+            shown = rows[0] if len(rows) == 2 else max(rows, key=lambda row: row.margin.mean or 0.0)
+            self._progress.update(self._task, margin=f"{shown.label} {margin_text(shown.margin)}")
 
     def __enter__(self) -> Self:
         self._progress.start()

@@ -80,14 +80,19 @@ class MatchResult:
 def write_result(result: MatchResult, standings: Any, path: Path) -> None:
     """Writes ``result`` as JSON, with its ``standings`` (for those who only want those) and a block on each line.
 
-    The file is there whole or not at all. Raises ``OSError``.
+    A regular file is there whole or not at all; a link is followed, and a pipe or a device is written to. Raises
+    ``OSError``.
     """
+    path = path.resolve()
     data = {"format": FORMAT, "format_version": FORMAT_VERSION} | encode(result)
     blocks = data.pop("blocks")
     lines = [f"{json.dumps(key)}: {json.dumps(value)}," for key, value in data.items()]
     lines.append(f'"standings": {_rows(encode(standings))},')
     lines.append(f'"blocks": {_rows(blocks)}')
     text = "{\n" + "\n".join(lines) + "\n}\n"
+    if path.exists() and not path.is_file():
+        path.write_text(text, encoding="utf-8")
+        return
     # Beside the target: a rename is whole only within a file system.
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:

@@ -8,13 +8,13 @@ them (``EngineProcess`` is a context manager, ``close_all`` closes many).
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, ParamSpec, TypeVar
 
 from caboose.engine.game import Game, places
 from caboose.engine.moves import Move
-from caboose.engine.play import Bot, Limits
+from caboose.engine.play import Bot, Info, Limits
 from caboose.protocol.process import EngineFault, EngineProcess
 
 if TYPE_CHECKING:
@@ -64,13 +64,14 @@ class TimeControl:
         """The limits for one move of a seat with ``left`` ms on its clock."""
         return Limits(
             movetime=self.movetime,
-            clock=None if self.clock is None else left,
+            clock=None if self.clock is None else max(left, 0.0),
             increment=None if self.clock is None else self.increment,
             nodes=self.nodes,
         )
 
     def deadline(self, left: float) -> float:
-        """After how many ms the reply of a seat with ``left`` ms on its clock is late."""
+        """After how many ms the reply of a seat with ``left`` ms on its clock is late; ``left`` is negative while a
+        seat lives on the margin."""
         allowed = [t for t in (self.movetime, None if self.clock is None else left) if t is not None]
         return min(allowed) + self.margin if allowed else self.guard
 
@@ -79,7 +80,7 @@ class TimeControl:
         if self.movetime is not None:
             parts.append(f"{self.movetime:g} ms a move")
         if self.clock is not None:
-            parts.append(f"{self.clock / 1000:g} s + {self.increment / 1000:g} s a game")
+            parts.append(f"{self.clock / 1000:g} s a game and {self.increment / 1000:g} s a move")
         if self.nodes is not None:
             parts.append(f"{self.nodes:,} nodes a move")
         return ", ".join(parts) or "no limit"
@@ -99,14 +100,22 @@ class Fault:
     decision: int
 
 
+class Decision(NamedTuple):
+    """A move that a player was asked for: the number of the event that it became (from 0), the milliseconds that it
+    took, and the score that the player expected (as in ``Info``), if it said one."""
+
+    event: int
+    time: float
+    score: float | None = None
+
+
 @dataclass(frozen=True, slots=True)
-class RoundRecord:
-    """All that happened in a round: enough to play it again. ``times`` has, for each move that a player was
-    asked for, the number of the event that it became and the milliseconds that it took."""
+class RoundLog:
+    """All that happened in a round: enough to play it again."""
 
     deal: Deal
     events: tuple[Event, ...]
-    times: tuple[tuple[int, float], ...]
+    decisions: tuple[Decision, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +132,7 @@ class RoundResult:
     plays: int
     draws: int
     complete: bool = True
-    record: RoundRecord | None = None
+    log: RoundLog | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,8 +207,8 @@ def play_game(
     ``on_fault="forfeit"`` the game ends there instead. Faults are not raised: they are in the result.
 
     Engine processes that do not run are started, and those with a fault are closed; the others go on running.
-    With ``recording`` the result has the deal, the events and the times of each round. Raises ``ValueError`` for
-    a number of bots that is not the number of players.
+    With ``recording`` the result has the log of each round. Raises ``ValueError`` for a number of bots that is not the
+    number of players.
     """
     if len(bots) != game.rules.players:
         raise ValueError(f"{len(bots)} bots for {game.rules.players} players")
@@ -240,7 +249,7 @@ class _Referee:
     def play_round(self) -> None:
         game, round = self.game, self.game.round
         past = game.scores
-        times: list[tuple[int, float]] = []
+        decisions: list[Decision] = []
         while not (round.over or self.forfeited):
             moves = round.legal_moves()
             if len(moves) == 1:
@@ -250,24 +259,27 @@ class _Referee:
             observation = round.observe(round.turn, past)
             if seat.fault is None:
                 try:
-                    move, used = self.ask(seat, observation, moves)
+                    move, used, score = self.ask(seat, observation, moves)
                 except EngineFault as fault:
                     self.take_over(seat, fault)
                     continue
-                if self.recording:
-                    times.append((len(observation.events), used))
+                decisions.append(Decision(len(observation.events), used, score))
             else:
                 move = self.fallback.choose(observation, Limits())
             round.apply(move)
-        self.rounds.append(self.round_result(times))
+        self.rounds.append(self.round_result(decisions))
         if round.over:
             game.finish_round()
 
-    def ask(self, seat: _Seat, observation: Observation, moves: list[Move]) -> tuple[Move, float]:
-        """The move of the seat's own player, and the ms that it took. Raises ``EngineFault``."""
+    def ask(self, seat: _Seat, observation: Observation, moves: list[Move]) -> tuple[Move, float, float | None]:
+        """The move of the seat's own player, the ms that it took, and the score that it expects, if it is wanted and
+        the player says one. Raises ``EngineFault``."""
         player = seat.player
         deadline = self.control.deadline(seat.left)
         limits = self.control.limits(seat.left)
+        reports: list[Info] = []
+        if self.recording and not isinstance(player, EngineProcess):
+            limits.report = reports.append
         start = time.perf_counter()
         try:
             move = _guarded("dead", player.choose, observation, limits)
@@ -284,8 +296,11 @@ class _Referee:
         if move not in moves:
             raise EngineFault("illegal", f"played {move}, the legal moves were {' '.join(map(str, moves))}")
         if self.control.clock is not None:
-            seat.left = max(seat.left - used, 0.0) + self.control.increment
-        return move, used
+            # Below zero is what the margin forgave: it is forgiven once in a game, not at each move.
+            seat.left += self.control.increment - used
+        if self.recording and isinstance(player, EngineProcess):
+            reports += [info for info in [player.last_info] if info is not None]
+        return move, used, reports[-1].score if reports else None
 
     def take_over(self, seat: _Seat, error: EngineFault) -> None:
         """Takes the seat from its player after a fault."""
@@ -294,7 +309,7 @@ class _Referee:
         if isinstance(seat.player, EngineProcess):
             seat.player.close()  # or it might think on while others are on the clock
 
-    def round_result(self, times: list[tuple[int, float]]) -> RoundResult:
+    def round_result(self, decisions: list[Decision]) -> RoundResult:
         round, deal = self.game.round, self.game.deal
         events = round.events
         kinds = [event.kind for event in events]
@@ -306,17 +321,16 @@ class _Referee:
             plays=kinds.count("play"),
             draws=kinds.count("draw"),
             complete=round.over,
-            record=RoundRecord(deal, events, tuple(times)) if self.recording else None,
+            log=RoundLog(deal, events, tuple(decisions)) if self.recording else None,
         )
 
     def seat_results(self) -> tuple[SeatResult, ...]:
-        clean = [number for number, seat in enumerate(self.seats) if seat.fault is None]
-        rows = [[round.scores[number] for number in clean] for round in self.rounds]
-        place_of = dict(zip(clean, places(rows, len(clean)), strict=True))
+        faulty = {number for number, seat in enumerate(self.seats) if seat.fault is not None}
+        place_of = final_places([round.scores for round in self.rounds], len(self.seats), faulty)
         return tuple(
             SeatResult(
                 total=sum(round.scores[number] for round in self.rounds),
-                place=place_of.get(number, len(self.seats)),
+                place=place_of[number],
                 time=seat.time,
                 slowest=seat.slowest,
                 decisions=seat.decisions,
@@ -324,6 +338,16 @@ class _Referee:
             )
             for number, seat in enumerate(self.seats)
         )
+
+
+def final_places(rows: Sequence[Sequence[int]], players: int, faulty: Collection[int]) -> tuple[int, ...]:
+    """The place of each seat at the end of a game with these scores, a row of seats for each round.
+
+    The seats in ``faulty`` come last, whatever their scores; the others take their places among themselves.
+    """
+    clean = [seat for seat in range(players) if seat not in faulty]
+    place_of = dict(zip(clean, places([[row[seat] for seat in clean] for row in rows], len(clean)), strict=True))
+    return tuple([place_of.get(seat, players) for seat in range(players)])
 
 
 def _guarded(kind: str, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -18,7 +18,7 @@ from typing import Any, Self
 import pytest
 from rich.console import Console
 
-from caboose.arena.blocks import Bench, Plan, deal_seed, play_block, seatings
+from caboose.arena.blocks import Bench, Plan, block_deals, deal_seed, play_block, seatings
 from caboose.arena.errors import CallError, RunError
 from caboose.arena.executors import Executor, LocalExecutor, PoolExecutor
 from caboose.arena.lineup import make_contestants, make_lineup
@@ -166,8 +166,8 @@ def test_the_games_of_a_block_have_the_same_deals() -> None:
     plan = make_plan("greedy", "random", rounds=2, recording=True)
     with Bench(plan) as bench:
         block = play_block(plan, bench, 0, lambda: None)
-    deals = {tuple(r.record.deal for r in game.result.rounds if r.record) for game in block.games}
-    assert len(block.games) == 4 and len(deals) == 1 and len(next(iter(deals))) == 2
+    deals = {tuple(r.log.deal for r in game.result.rounds if r.log) for game in block.games}
+    assert len(block.games) == 4 and deals == {tuple(block_deals(plan, 0))} and len(block_deals(plan, 0)) == 2
 
 
 @pytest.mark.parametrize("players", [2, 4])
@@ -286,13 +286,15 @@ def test_engines_never_learn_the_seed(tmp_path: Path) -> None:
         assert str(secret) not in told and f"{secret:x}" not in told
 
 
-def test_engines_are_introduced_and_used_again(tmp_path: Path) -> None:
+def test_engines_are_introduced_and_new_in_each_game(tmp_path: Path) -> None:
     log = tmp_path / "starts"
     command = shlex.join(engine_command(tmp_path, before=f"open({str(log)!r}, 'a').write('x')\n"))
     result = run(make_plan("greedy", engines=[command]), 3)
     told = result.contestants[1]
     assert (told.label, told.engine, told.version, told.builtin) == ("toy", "toy", "7", "")
-    assert log.read_text(encoding="utf-8") == "xxxx"  # once to be introduced, and one for each of three seats
+    # Once to be introduced, and one for each of three seats in each of three blocks of four games: the deals of a
+    # block come again, and an engine that lives on would know them.
+    assert log.read_text(encoding="utf-8") == "x" * (1 + 3 * 3 * 4)
 
 
 def test_faults_are_counted_where_they_belong(tmp_path: Path) -> None:
@@ -380,26 +382,20 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_games_are_recorded_block_by_block(tmp_path: Path) -> None:
-    plan = make_plan("greedy", "random", rounds=2, recording=True)
-    with (tmp_path / "games").open("w+", encoding="utf-8") as file:
-        seen: list[int] = []
+def test_blocks_are_taken_when_they_are_played() -> None:
+    plan = make_plan("greedy", "random", players=2)
+    executors: list[tuple[Executor, int]] = [(LocalExecutor(), 1), (PoolExecutor(2), 2)]
+    for executor, most in executors:
+        taken: list[int] = []
 
-        class Reader(Quiet):
-            def game_over(self) -> None:
-                seen.append((tmp_path / "games").read_text(encoding="utf-8").count("\n"))
+        def take(block: int, taken: list[int] = taken) -> int:
+            taken.append(block)
+            return block
 
-        result = run(plan, 2, watcher=Reader(), record=file)
-    # A deal comes again in each game of its block: nothing of it is written before the last one is over.
-    assert seen == [0, 0, 0, 0, 4, 4, 4, 4]
-    lines = [json.loads(line) for line in (tmp_path / "games").read_text(encoding="utf-8").splitlines()]
-    assert [(line["block"], line["game"]) for line in lines] == [(b, g) for b in (1, 2) for g in (1, 2, 3, 4)]
-    for line in lines:
-        assert sorted(line["players"]) == ["greedy", "random", "random", "random"]
-        assert line["totals"] == [sum(column) for column in zip(*(r["scores"] for r in line["rounds"]), strict=True)]
-        assert Rules.parse(line["rules"]) == plan.rules
-        assert all(len(r["hands"]) == 4 and r["events"] for r in line["rounds"])
-    assert all(round.record is None for b in result.blocks for g in b.games for round in g.result.rounds)
+        with executor:
+            for finished, _ in enumerate(executor.run(plan, map(take, range(6)), lambda: None), 1):
+                assert len(taken) <= finished + most
+        assert taken == list(range(6))
 
 
 # ------------------------------------------------------------------------------- however it ends, all are gone
@@ -416,7 +412,8 @@ def start_match(tmp_path: Path, concurrency: int) -> tuple[subprocess.Popen[str]
     call += ["--blocks", "500", "--movetime", "1000", "--concurrency", str(concurrency), "--json", str(result)]
     call += ["--record", str(tmp_path / "games")]
     process = subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert wait_until(lambda: (tmp_path / "games").exists() and (tmp_path / "games").stat().st_size > 0, 60)
+    games = tmp_path / "games"
+    assert wait_until(lambda: games.exists() and b"\nend\n" in games.read_bytes(), 60)
     return process, pids, result
 
 

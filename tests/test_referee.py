@@ -12,7 +12,7 @@ import pytest
 
 from caboose.engine.game import Game
 from caboose.engine.moves import STOP, Move
-from caboose.engine.play import Bot, Limits
+from caboose.engine.play import Bot, Info, Limits
 from caboose.engine.round import Observation, Round
 from caboose.engine.rules import Rules
 from caboose.protocol.process import EngineProcess, close_all
@@ -82,23 +82,40 @@ def test_players_see_the_scores_of_earlier_rounds() -> None:
     assert {observation.past_scores for observation in bot.asked} == {scores[:0], scores[:1], scores[:2]}
 
 
-def test_a_record_plays_the_game_again() -> None:
+def test_a_log_plays_the_game_again() -> None:
     rules = Rules.of("classic", 3, rounds=3)
     bots = [Scripted(), Scripted(last_legal), Scripted()]
     result = play_game(Game(rules, seed=5), bots, RELAXED, fallback=Scripted(), recording=True)
     for number, told in enumerate(result.rounds):
-        assert told.record is not None
-        again = Round(rules, told.record.deal)
+        assert told.log is not None
+        again = Round(rules, told.log.deal)
         while not again.over:
             # A chain that ends by itself writes the same event as one that is stopped.
-            event = told.record.events[len(again.events)]
+            event = told.log.events[len(again.events)]
             again.apply(event.move or STOP)
-        assert again.events == told.record.events
+        assert again.events == told.log.events
         assert again.scores == told.scores
         asked = sum(len(o.past_scores) == number for bot in bots for o in bot.asked)
-        assert len(told.record.times) == asked
-        assert all(told.record.events[at].kind in ("play", "stop") for at, _ in told.record.times)
-    assert all(round.record is None for round in play(bots).rounds)
+        assert len(told.log.decisions) == asked
+        assert all(told.log.events[made.event].kind in ("play", "stop") for made in told.log.decisions)
+    assert all(round.log is None for round in play(bots).rounds)
+
+
+def test_a_log_has_the_scores_that_players_expect(tmp_path: Path) -> None:
+    command = engine_command(tmp_path, "say('info time 1 score -2.5'); say('info string no score')")
+
+    def reporting(observation: Observation, limits: Limits) -> Move:
+        assert limits.report is not None
+        limits.report(Info(score=1.0))
+        limits.report(Info(score=3.25))
+        return first_legal(observation, limits)
+
+    with EngineProcess(command) as engine:
+        result = play([engine, Scripted(reporting), Scripted()], recording=True)
+    log = result.rounds[0].log
+    assert log is not None
+    scores = {log.events[made.event].seat: made.score for made in log.decisions}
+    assert scores == {0: -2.5, 1: 3.25, 2: None}
 
 
 def test_the_number_of_bots_must_fit() -> None:
@@ -149,6 +166,17 @@ def test_a_clock_that_has_run_out_is_a_fault() -> None:
     assert result.seats[0].fault.decision == 2
 
 
+def test_the_margin_of_a_clock_is_given_once_and_not_at_each_move() -> None:
+    def slow(observation: Observation, limits: Limits) -> Move:
+        time.sleep(0.02)
+        return first_legal(observation, limits)
+
+    result = play([Scripted(slow), Scripted()], rounds=13, control=TimeControl(clock=30, margin=60))
+    fault = result.seats[0].fault
+    assert fault is not None and fault.kind == "late"
+    assert fault.decision <= 5  # 30 ms and 60 ms of margin are five moves at most
+
+
 @pytest.mark.parametrize(
     "bad",
     [
@@ -169,7 +197,7 @@ def test_time_controls_that_make_no_sense(bad: dict[str, Any]) -> None:
 
 def test_time_controls_in_words() -> None:
     assert str(TimeControl(movetime=20)) == "20 ms a move"
-    assert str(TimeControl(clock=60_000, increment=500)) == "60 s + 0.5 s a game"
+    assert str(TimeControl(clock=60_000, increment=500)) == "60 s a game and 0.5 s a move"
     assert str(TimeControl(nodes=2000)) == "2,000 nodes a move"
 
 

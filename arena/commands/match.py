@@ -6,7 +6,7 @@ import os
 import secrets
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Final, TextIO
+from typing import Annotated, BinaryIO, Final
 
 import typer
 from rich.console import Console
@@ -19,6 +19,7 @@ from caboose.arena.errors import CallError, RunError
 from caboose.arena.executors import Executor, LocalExecutor, PoolExecutor
 from caboose.arena.lineup import make_contestants, make_lineup
 from caboose.arena.match import interruptible, play_match, standings
+from caboose.arena.records import open_record
 from caboose.arena.report import MatchProgress, print_heading, print_standings
 from caboose.arena.results import write_result
 from caboose.protocol.referee import DEFAULT_GUARD, DEFAULT_MARGIN, FAULT_POLICIES, TimeControl
@@ -78,8 +79,8 @@ def match(
     set: SetOption = None,
     rule: RuleOption = None,
     rounds: Annotated[
-        int | None,
-        typer.Option(help="Rounds of a game, from the highest hub down. All by default.", rich_help_panel=TABLE),
+        str | None,
+        typer.Option(help="Rounds of a game, from the highest hub down. `all` by default.", rich_help_panel=TABLE),
     ] = None,
     movetime: Annotated[
         float | None,
@@ -115,7 +116,8 @@ def match(
         int | None,
         typer.Option(
             min=0,
-            help="The seed of the deals. Without it a fresh one that nobody can guess.",
+            help="The seed of the deals. Without it a fresh one that nobody can guess; one that is given can be read "
+            "off the call by engines that mean to cheat.",
             show_default=False,
             rich_help_panel=RUN,
         ),
@@ -136,7 +138,7 @@ def match(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Append the games there, one JSON object a line, as blocks finish.",
+            help="Append the games there as blocks finish, as text that `caboose verify` checks.",
             rich_help_panel=RUN,
         ),
     ] = None,
@@ -165,7 +167,7 @@ def match(
     console = Console(highlight=False)
     unwritten = ""
     with ExitStack() as stack:
-        games = stack.enter_context(open_record(record)) if record is not None else None
+        games = stack.enter_context(open_games(record)) if record is not None else None
         shield = stack.enter_context(interruptible())
         print_heading(console, plan, blocks)
         with MatchProgress(Console(stderr=True), blocks * lineup.players) as progress:
@@ -209,11 +211,11 @@ def check_writable(name: str, path: Path) -> None:
         raise CallError(f"{name} {path}: the folder {path.parent} cannot be written to")
 
 
-def open_record(path: Path) -> TextIO:
-    """Opens a file for appending. Raises ``CallError``."""
+def open_games(path: Path) -> BinaryIO:
+    """Opens a file for appending games. Raises ``CallError``."""
     check_writable("--record", path)
     try:
-        return path.open("a", encoding="utf-8")
+        return open_record(path)
     except OSError as error:
         raise CallError(f"--record {path}: {error.strerror}") from None
 

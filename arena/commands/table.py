@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import typer
@@ -24,7 +24,7 @@ RuleOption = Annotated[
 PLAYERS_RANGE = f"{MIN_PLAYERS} to {MAX_PLAYERS}"
 
 
-def make_rules(preset: str, players: int, named: dict[str, int | None], options: Sequence[str]) -> Rules:
+def make_rules(preset: str, players: int, named: Mapping[str, int | str | None], options: Sequence[str]) -> Rules:
     """The rules that a call asks for: ``named`` are those that have options of their own, ``options`` the others as
     ``name=value``. Raises ``CallError``."""
     values: dict[str, object] = {name: value for name, value in named.items() if value is not None}
@@ -32,6 +32,8 @@ def make_rules(preset: str, players: int, named: dict[str, int | None], options:
         name, equals, value = text.partition("=")
         if not equals or not name or not value:
             raise CallError(f"--rule {text}: expected NAME=VALUE, with one of {', '.join(OPTIONS)}")
+        if name in ("players", "preset"):
+            raise CallError(f"--rule {text}: expected --{name}, which is an option of its own")
         if name in values:
             raise CallError(f"--rule {text}: {name} is given twice")
         values[name] = value

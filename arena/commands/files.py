@@ -1,0 +1,75 @@
+"""Files that commands read and write."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
+
+from caboose.arena.errors import CallError, RunError
+
+STANDARD_INPUT: Final = "-"
+
+
+@contextmanager
+def opened(name: str) -> Iterator[BinaryIO]:
+    """The bytes of the file ``name``, with a progress bar where there is a terminal. Raises ``CallError``."""
+    if name == STANDARD_INPUT:
+        yield sys.stdin.buffer
+        return
+    try:
+        file = open(name, "rb")  # noqa: SIM115 - only the opening is guarded
+    except OSError as error:
+        raise CallError(f"{name}: {error.strerror}") from None
+    console = Console(stderr=True)
+    columns = (BarColumn(bar_width=None), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    with file, Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        yield progress.wrap_file(file, os.fstat(file.fileno()).st_size)
+
+
+@contextmanager
+def written(path: Path | None) -> Iterator[BinaryIO]:
+    """A file to be written; None is standard output. A file of that name is replaced at the end, when all went well.
+
+    Raises ``CallError`` when it cannot be made.
+    """
+    if path is None:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    try:
+        special = path.exists() and not path.is_file()  # a pipe or a device; a folder, which cannot be opened
+        target = path if special else path.resolve()
+        # Beside the target: a rename is whole only within a file system.
+        place = target if special else target.with_name(f".{target.name}.{os.getpid()}.tmp")
+        file = place.open("wb")
+    except OSError as error:
+        raise CallError(f"-o {path}: {error.strerror}") from None
+    try:
+        with file:
+            yield file
+        if not special:
+            place.replace(target)
+    finally:
+        if not special:
+            place.unlink(missing_ok=True)
+
+
+@contextmanager
+def output_errors(name: str) -> Iterator[None]:
+    """Makes what goes wrong in writing to ``name`` a ``RunError``. When nobody reads standard output any more, the
+    program ends without a word."""
+    try:
+        yield
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains when it ends
+        raise typer.Exit(1) from None
+    except OSError as error:
+        raise RunError(f"{name}: {error.strerror or error}") from None

@@ -1,0 +1,80 @@
+"""``caboose verify``: recorded games, checked against the rules."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, BinaryIO
+
+import typer
+
+from caboose.arena.commands.files import opened, output_errors
+from caboose.arena.errors import CallError
+from caboose.protocol.record_reader import read_records
+from caboose.protocol.records import GameRecord, RecordError
+from caboose.protocol.verify import verify as check
+
+
+@dataclass(slots=True)
+class _Counts:
+    games: int = 0
+    rounds: int = 0
+    events: int = 0
+    problems: int = 0
+
+
+def verify(
+    files: Annotated[
+        list[str],
+        typer.Argument(metavar="FILE...", help="Files of games; - is standard input.", show_default=False),
+    ],
+) -> None:
+    """Check recorded games against the rules, event by event.
+
+    The first discrepancy of each game is printed with its line, and what was expected there. docs/records.md says what
+    is checked.
+
+    Exit code 1: there are discrepancies, or games that cannot be read. Exit code 2: so is a whole file.
+    """
+    counts = _Counts()
+    unreadable = False
+    with output_errors("standard output"):
+        for name in files:
+            try:
+                with opened(name) as file:
+                    _verify(_records(file, name), counts)
+            except CallError as error:
+                print(f"caboose: {error}", file=sys.stderr)
+                unreadable = True
+        numbers = [(counts.games, "game"), (counts.rounds, "round"), (counts.events, "event")]
+        told = ", ".join(_counted(count, what) for count, what in numbers)
+        print(f"{told}: {_counted(counts.problems, 'problem')}", flush=True)
+    if unreadable or counts.problems:
+        raise typer.Exit(2 if unreadable else 1)
+
+
+def _verify(records: Iterator[GameRecord | RecordError], counts: _Counts) -> None:
+    """Prints what is wrong with the games, and counts them; those that cannot be read are only problems."""
+    for found in records:
+        problem = found if isinstance(found, RecordError) else check(found)
+        if isinstance(found, GameRecord):
+            counts.games += 1
+            counts.rounds += len(found.rounds)
+            counts.events += sum(len(round.events) for round in found.rounds)
+        if problem is not None:
+            counts.problems += 1
+            print(problem)
+
+
+def _records(file: BinaryIO, name: str) -> Iterator[GameRecord | RecordError]:
+    """What is in a file. Raises ``CallError`` when reading fails."""
+    printable = name if name.isprintable() else repr(name)[1:-1]
+    try:
+        yield from read_records(file, printable)
+    except OSError as error:
+        raise CallError(f"{name}: {error.strerror or error}") from None
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
