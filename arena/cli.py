@@ -6,15 +6,19 @@ Exit codes: 0 done, 1 the run found a problem or was interrupted, 2 the call was
 from __future__ import annotations
 
 import sys
+from io import TextIOWrapper
 from typing import Annotated, Final
 
 import typer
 
 from caboose.arena import caboose_version
+from caboose.arena.commands.convert import convert
 from caboose.arena.commands.engine import engine
 from caboose.arena.commands.match import match
 from caboose.arena.commands.perft import perft
 from caboose.arena.commands.rules import rules
+from caboose.arena.commands.show import show
+from caboose.arena.commands.verify import verify
 from caboose.arena.errors import CallError, RunError
 
 _INTERRUPTED: Final = 130  # what typer makes of Ctrl-C
@@ -23,10 +27,11 @@ app = typer.Typer(
     name="caboose",
     help="Mexican Train: bots that play it, and an arena that pits them against each other.",
     no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
     add_completion=False,
     rich_markup_mode="rich",
 )
-for command in (match, engine, perft, rules):
+for command in (match, show, verify, convert, engine, perft, rules):  # in the order of the help
     app.command()(command)
 
 
@@ -63,6 +68,9 @@ def run(arguments: list[str] | None = None) -> int:
 
 def main() -> None:
     """The program ``caboose``."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show a name ends nothing
     sys.exit(run())
 
 
