@@ -289,7 +289,9 @@ def _values(options: Mapping[str, object]) -> dict[str, Any]:
 def _shown(value: object) -> str:
     """A value as an error repeats it: printable, and not longer than a line."""
     text = ascii(value)
-    return text if len(text) <= 42 else text[:40] + "..."
+    if len(text) <= 42:
+        return text
+    return ascii(value[:16]) + "..." if isinstance(value, str) else text[:40] + "..."
 
 
 def _check_preset(preset: object) -> None:

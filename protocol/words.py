@@ -146,7 +146,9 @@ def _blamed(words: Sequence[str], error: str) -> str:
     """The word that an error of the rules is about: the one whose name (last given) the error has first."""
     given = {word.partition("=")[0]: word for word in words} | {word: word for word in words}
     for named in re.findall(r"'([^']*)'|(\w+)=", error):
-        word = given.get(named[0] or named[1])
+        name = named[0] or named[1]
+        # The error cuts what is long.
+        word = given.get(name) or next((word for word in words if name and len(word) > 40 and word.startswith(name)), None)
         if word is not None:
             return word
     return words[0] if words else ""
