@@ -110,7 +110,7 @@ $(READY): $(SOURCES)
 	    echo "Making $(VENV) with $$($$python --version) ($$python)"; \
 	    $$python -m venv --clear $(VENV) || exit 1; \
 	fi
-	@echo "Installing into $(VENV) what is needed, and building the extension modules: a minute or two"
+	@echo "Installing what is needed into $(VENV) and building: a minute or two"
 	@$(BIN)/python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['build-system']['requires'], sep='\n')" \
 	    > $(VENV)/build-requires.txt
 	@$(BIN)/python -m pip install -qq --disable-pip-version-check -r $(VENV)/build-requires.txt

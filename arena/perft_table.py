@@ -24,6 +24,7 @@ class Row:
     """
 
     number: int  # from 1
+    text: str  # the rules in short: what is not the preset's
     rules: Rules
     hub: int
     seed: int
@@ -50,6 +51,7 @@ def read_table() -> list[Row]:
     return [
         Row(
             number=number,
+            text=row["rules"],
             rules=Rules.parse(row["rules"]),
             hub=int(row["hub"]),
             seed=int(row["seed"]),

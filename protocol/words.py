@@ -148,7 +148,9 @@ def _blamed(words: Sequence[str], error: str) -> str:
     for named in re.findall(r"'([^']*)'|(\w+)=", error):
         name = named[0] or named[1]
         # The error cuts what is long.
-        word = given.get(name) or next((word for word in words if name and len(word) > 40 and word.startswith(name)), None)
+        word = given.get(name) or next(
+            (word for word in words if name and len(word) > 40 and word.startswith(name)), None
+        )
         if word is not None:
             return word
     return words[0] if words else ""

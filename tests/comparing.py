@@ -11,7 +11,7 @@ from caboose.engine.deal import Deal
 from caboose.engine.moves import Move
 from caboose.engine.round import Round
 from caboose.engine.rules import BLANKS, CHOICES, PRESETS, SETS, Rules, RulesError
-from reference import MEXICAN, OpenDouble, Tile, tile_number
+from reference import MEXICAN, OpenDouble, Tile
 
 STYLES: Final = ("any", "doubles", "others", "own")
 
@@ -59,6 +59,13 @@ class CoreRound:
         self.rules = rules
         self.round = Round(rules, deal)
 
+    @classmethod
+    def of(cls, round_: Round) -> CoreRound:
+        """The face of a round that is there already."""
+        core = cls.__new__(cls)
+        core.rules, core.round = round_.rules, round_
+        return core
+
     @property
     def turn(self) -> int:
         return self.round.turn
@@ -77,7 +84,7 @@ class CoreRound:
 
     @property
     def hands(self) -> list[list[Tile]]:
-        return [[(t.low, t.high) for t in hand] for hand in self.round.hands]
+        return [list[Tile](hand) for hand in self.round.hands]
 
     @property
     def hand_sizes(self) -> list[int]:
@@ -85,7 +92,7 @@ class CoreRound:
 
     @property
     def boneyard(self) -> list[Tile]:
-        return [(t.low, t.high) for t in self.round.boneyard]
+        return list(self.round.boneyard)
 
     @property
     def markers(self) -> list[bool]:
@@ -110,10 +117,7 @@ class CoreRound:
 
     @property
     def events(self) -> list[tuple[str, int, Tile | None, str | None]]:
-        return [
-            (kind, seat, tile and (tile.low, tile.high), None if move is None else str(move))
-            for kind, seat, tile, move in self.round.events
-        ]
+        return [(kind, seat, tile, None if move is None else str(move)) for kind, seat, tile, move in self.round.events]
 
     def ends(self, train: int) -> list[int]:
         return list(self.round.ends(train))
@@ -125,48 +129,53 @@ class CoreRound:
         self.round.apply(Move.parse(text))
 
 
-def picture(position: AnyRound, with_events: bool = True) -> dict[str, object]:
-    """Everything that can be seen of a position, for comparing; the order inside a hand means nothing."""
+def picture(position: AnyRound, whole: bool = True) -> dict[str, object]:
+    """Everything that can be seen of a position, for comparing; the order inside a hand means nothing.
+
+    Without ``whole`` it has no history, and no scores, which follow from the hands.
+    """
     trains = [*range(position.rules.players), MEXICAN]
-    return {
+    seen: dict[str, object] = {
         "turn": position.turn,
         "over": position.over,
         "blocked": position.blocked,
         "starter": position.starter,
         "legal moves": position.legal_moves(),
-        "hands": [sorted(hand, key=tile_number) for hand in position.hands],
+        "hands": [set(hand) for hand in position.hands],
         "hand sizes": position.hand_sizes,
         "boneyard": position.boneyard,
         "markers": position.markers,
         "open doubles": [(d.train, d.pips, d.need) for d in position.open_doubles],
         "binding": None if position.over else position.binding,
         "ends": [position.ends(train) for train in trains],
-        "trains": position.trains,
-        "scores": position.scores,
-        "events": position.events if with_events else None,
     }
+    if whole:
+        seen |= {"trains": position.trains, "scores": position.scores, "events": position.events}
+    return seen
 
 
-def differences(core: AnyRound, reference: AnyRound, with_events: bool = True) -> list[str]:
+def differences(core: AnyRound, reference: AnyRound, whole: bool = True) -> list[str]:
     """What the two show differently, a line for each; [] when they agree."""
-    ours, theirs = picture(core, with_events), picture(reference, with_events)
+    ours, theirs = picture(core, whole), picture(reference, whole)
+    if ours == theirs:
+        return []
     return [f"{key}: core {ours[key]!r}, reference {theirs[key]!r}" for key in ours if ours[key] != theirs[key]]
 
 
 def random_rules(rng: random.Random) -> Rules:
-    """Any rules that exist: half of the time a preset's, maybe with another set, else all options mixed."""
+    """Any rules that exist: often a preset's, maybe with another set, else all options mixed."""
     while True:
         preset = rng.choice(PRESETS)
         options: dict[str, Any] = {}
         if rng.random() < 0.3:
             options["set"] = rng.choice(SETS)
-        if rng.random() < 0.5:
+        if rng.random() < 0.7:
             options |= {name: rng.choice(values) for name, values in CHOICES.items()}
             options["blank"] = rng.choice(BLANKS)
             options["set"] = rng.choice((6, 6, 6, 9, 9, 12, 15, 18))
-            options["rounds"] = rng.randint(1, options["set"] + 1)
+            options["rounds"] = rng.choice(("all", 1, rng.randint(1, options["set"] + 1)))
         # Few players are what people play most, and short hands and empty boneyards hold the rare cases.
-        players = rng.choice((2, 2, 3, 3, 4, 4, rng.randint(2, 14)))
+        players = rng.choice((2, 2, 3, 3, 4, 4, rng.randint(2, 14), rng.randint(2, 14)))
         if "set" in options and "hub" in options:
             most = Rules.max_hand(players, options["set"], options["hub"])
             options["hand"] = rng.choice((most, rng.randint(1, max(most, 1)), rng.randint(1, 6)))

@@ -28,20 +28,22 @@ def tile_of(a: int, b: int) -> Tile:
     return (min(a, b), max(a, b))
 
 
+def whole_set(top: int) -> list[Tile]:
+    """Every tile of a double-``top`` set, each once."""
+    return [(low, high) for high in range(top + 1) for low in range(high + 1)]
+
+
+NUMBERS: Final = {tile: number for number, tile in enumerate(whole_set(18))}
+
+
 def tile_number(tile: Tile) -> int:
     """The place of a tile in the order 0-0, 0-1, 1-1, 0-2, 1-2, 2-2, …, in which moves are listed."""
-    low, high = tile
-    return sum(range(high + 1)) + low
+    return NUMBERS[tile]
 
 
 def train_name(train: int) -> str:
     """``M``, or the number of the seat from 1."""
     return "M" if train == MEXICAN else str(train + 1)
-
-
-def whole_set(top: int) -> list[Tile]:
-    """Every tile of a double-``top`` set, each once."""
-    return [(low, high) for high in range(top + 1) for low in range(high + 1)]
 
 
 @dataclass
@@ -139,6 +141,16 @@ class ReferenceRound:
         """By train, then by the end that is touched, then by tile; ``stop`` last."""
         if self.over:
             return []
+        moves = []
+        for train, end, _, tile in sorted(self._fitting()):
+            other = tile[1] if tile[0] == end else tile[0]
+            moves.append(f"{end}-{other}@{train_name(train)}")
+        if self._in_chain() and self.current.tiles > 0:
+            moves.append("stop")
+        return moves
+
+    def _fitting(self) -> set[tuple[int, int, int, Tile]]:
+        """What the seat to move may play now: train, end, and the tile after its number."""
         turn = self.current
         tiles = self.hands[turn.seat] if turn.drawn is None else [turn.drawn]
         found = set()
@@ -147,13 +159,7 @@ class ReferenceRound:
                 is_double = tile[0] == tile[1]
                 if end in tile and (wanted == "any tile" or is_double):
                     found.add((train, end, tile_number(tile), tile))
-        moves = []
-        for train, end, _, tile in sorted(found):
-            other = tile[1] if tile[0] == end else tile[0]
-            moves.append(f"{end}-{other}@{train_name(train)}")
-        if self._in_chain() and turn.tiles > 0:
-            moves.append("stop")
-        return moves
+        return found
 
     def _places(self) -> list[tuple[int, int, str]]:
         """Where the seat to move may play now: train, end, and whether any tile or only doubles."""
@@ -303,7 +309,7 @@ class ReferenceRound:
             turn.doubles += 1
             self.open_doubles.append(OpenDouble(train, match, 3 if rules.double_answer == "chickenfoot" else 1))
         if rules.dead_double == "release":
-            self.open_doubles = [d for d in self.open_doubles if not self._is_dead(d.pips)]
+            self.open_doubles = [d for d in self.open_doubles if not self.is_dead(d.pips)]
 
         if not self.hands[turn.seat]:
             on_first_turn = not self.first_turn_done[turn.seat]
@@ -314,7 +320,7 @@ class ReferenceRound:
         elif not in_chain and not is_double:
             self._end_turn()
 
-    def _is_dead(self, pips: int) -> bool:
+    def is_dead(self, pips: int) -> bool:
         """Whether every tile with these pips lies on the table."""
         return all(tile_of(pips, other) in self.table for other in range(self.rules.set + 1))
 
@@ -322,7 +328,7 @@ class ReferenceRound:
 
     def _forced_steps(self) -> None:
         """Draws, passes and ends of chains, until somebody has a choice or the round is over."""
-        while not self.over and not self._has_tile_to_play():
+        while not self.over and not self._fitting():
             turn = self.current
             if self._in_chain() and turn.tiles > 0:
                 self._event("stop")
@@ -331,9 +337,6 @@ class ReferenceRound:
                 turn.drawn = self._draw(turn.seat)
             else:
                 self._pass()
-
-    def _has_tile_to_play(self) -> bool:
-        return any(move != "stop" for move in self.legal_moves())
 
     def _may_draw(self) -> bool:
         turn = self.current
@@ -450,3 +453,16 @@ def perft(position: ReferenceRound, depth: int) -> int:
         after.apply(move)
         count += perft(after, depth - 1)
     return count
+
+
+def perft_points(position: ReferenceRound, depth: int) -> tuple[int, int]:
+    """As ``perft``, and the pips left in all hands after each of the sequences, added up."""
+    if depth == 0 or position.over:
+        return 1, sum(position.scores)
+    count = points = 0
+    for move in position.legal_moves():
+        after = position.copy()
+        after.apply(move)
+        more = perft_points(after, depth - 1)
+        count, points = count + more[0], points + more[1]
+    return count, points

@@ -1,100 +1,257 @@
-"""The fast core against the reference for as long as one likes: ``python tests/soak.py --seconds 60 --seed 1``.
+"""Looks for rare faults for as long as one likes: ``python tests/soak.py --seconds 60 --jobs 2``.
 
-Every round has its own number, so a difference can be looked at again: ``--round N`` plays that one only.
-Exit codes: 0 no difference, 1 a difference (described so that it can be reproduced), 2 a wrong call.
+Rounds and whole games of random rules are played on the fast core and on the reference and compared at every step
+(``duel.py``), and every parser gets damaged text (``fuzzing.py``). Each of these has a number, so that it can be seen
+again. Exit codes: 0 nothing found, 1 something found (with the command that shows it again), 2 a wrong call.
 """
 
 from __future__ import annotations
 
 import argparse
 import collections
-import random
+import multiprocessing
+import os
+import signal
 import sys
 import time
-from collections.abc import Iterable
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from multiprocessing.sharedctypes import Synchronized
+from typing import Final, Protocol
 
-from caboose.engine.rules import Rules
-from comparing import STYLES, CoreRound, choose, differences, random_deal, random_rules
-from reference import ReferenceRound
+import duel
+import fuzzing
+from fuzz_parts import PARTS
 
-COUNTED = (
-    "preset", "players", "set", "hub", "starter", "first_turn", "first_turn_draw", "first_turn_finish",
-    "first_turn_places", "double_answer", "doubles_order", "extra_after_doubles", "dead_double", "blank",
+PARSING: Final = 0.15  # the share of the time that goes to the parsers
+REPORT_EVERY: Final = 2.0  # seconds
+SILENT: Final = 400.0  # seconds after which a job must be caught in a loop: longer than hypothesis makes examples small
+TELL_EVERY: Final = 60.0  # seconds
+MOST_FOUND: Final = 5  # faults after which a job ends
+
+COUNTED: Final = (
+    "preset", "players", "set", "hand", "hub", "starter", "first_turn", "first_turn_draw", "first_turn_finish",
+    "first_turn_places", "double_answer", "doubles_order", "extra_after_doubles", "dead_double", "blank", "rounds",
 )  # fmt: skip
+HANDS: Final = (1, 4, 8, 12, 16, 30, 95)  # hands are counted together up to each of these
 
 
-class Difference(Exception):
-    """The two implementations disagree."""
+class Note(Protocol):
+    """What a job is doing, where its parent can see it even after a crash."""
+
+    value: bytes
 
 
-def compare_round(number: int, seed: int) -> tuple[Rules, int, bool]:
-    """Plays a round on both; its rules, its moves and whether it was blocked. Raises ``Difference``."""
-    rng = random.Random(f"{seed}/{number}")
-    rules = random_rules(rng)
-    deal = random_deal(rules, rng)
-    style = rng.choice(STYLES)
-    played: list[str] = []
-    try:
-        core, reference = CoreRound(rules, deal), ReferenceRound(rules, deal)
-        while True:
-            # All events are compared where it matters most; each step would make long rounds slow.
-            wrong = differences(core, reference, with_events=reference.over or rng.random() < 0.2)
-            if wrong or reference.over:
-                break
-            move = choose(reference.legal_moves(), reference.turn, style, rng)
-            core.apply(move)
-            reference.apply(move)
-            played.append(move)
-    except ValueError as error:
-        wrong = [f"raised {error}"]
-    if wrong:
-        raise Difference(
-            "\n".join(
-                [
-                    f"round {number} of seed {seed}: the two differ after {len(played)} moves",
-                    f"rules: {rules}",
-                    f"deal: {deal}",
-                    f"moves: {' '.join(played)}",
-                    *wrong,
-                ]
-            )
-        )
-    return rules, len(played), reference.blocked
+@dataclass
+class Report:
+    """What was done."""
+
+    rounds: int = 0
+    games: int = 0
+    moves: int = 0
+    found: int = 0
+    values: collections.Counter[tuple[str, str]] = field(default_factory=collections.Counter)  # rounds with each value
+    met: collections.Counter[str] = field(default_factory=collections.Counter)  # rounds in which something happened
+    texts: collections.Counter[str] = field(default_factory=collections.Counter)  # for each part of the parsers
+
+    def add(self, other: Report) -> None:
+        """Takes in what another one did."""
+        self.rounds += other.rounds
+        self.games += other.games
+        self.moves += other.moves
+        self.found += other.found
+        self.values += other.values
+        self.met += other.met
+        self.texts += other.texts
+
+    def count(self, outcome: duel.Outcome) -> None:
+        """Takes in a round or a game."""
+        self.rounds += outcome.rounds
+        self.games += outcome.is_game
+        self.moves += outcome.moves
+        self.met += outcome.met
+        for name, value in option_values(outcome).items():
+            self.values[name, value] += outcome.rounds
 
 
-def soak(seed: int, numbers: Iterable[int], seconds: float) -> int:
-    """Compares rounds until the time is over; the exit code."""
-    counts: collections.Counter[tuple[str, object]] = collections.Counter()
-    rounds = moves = blocked = 0
-    began = time.monotonic()
-    for number in numbers:
-        if time.monotonic() - began >= seconds:
-            break
+def option_values(outcome: duel.Outcome) -> dict[str, str]:
+    """The value of each option, in the words in which they are counted."""
+    rules = outcome.rules
+    values = {name: str(getattr(rules, name)) for name in COUNTED}
+    values["hand"] = hand_words(rules.hand)
+    if not outcome.is_game:
+        del values["rounds"]  # it is about games only
+    elif rules.rounds == rules.set + 1:
+        values["rounds"] = "all"
+    elif rules.rounds > 1:
+        values["rounds"] = "some"
+    return values
+
+
+def hand_words(hand: int) -> str:
+    """The hands that a hand is counted with, such as ``5 to 8``."""
+    at = next(at for at, most in enumerate(HANDS) if hand <= most)
+    least = HANDS[at - 1] + 1 if at else 1
+    return str(least) if least == HANDS[at] else f"{least} to {HANDS[at]}"
+
+
+# A job is a process that does every so-manieth number.
+
+
+def work(index: int, jobs: int, seed: int, until: Synchronized[float], doing: Note, pipe: Connection) -> None:
+    """Compares and parses until the clock says ``until``; sends a report every few seconds."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent says when to stop
+    report, found = Report(), 0
+    began = told = time.monotonic()
+    parsing = 0.0
+    number = case = index
+    parent = os.getppid()
+    while found < MOST_FOUND and (now := time.monotonic()) < until.value and os.getppid() == parent:
+        if now - told > REPORT_EVERY:
+            pipe.send(report)
+            report, told = Report(), now
         try:
-            rules, length, was_blocked = compare_round(number, seed)
-        except Difference as difference:
-            print(difference)
-            print(f"to see it again: python tests/soak.py --seed {seed} --round {number}")
-            return 1
-        rounds, moves, blocked = rounds + 1, moves + length, blocked + was_blocked
-        counts.update((name, getattr(rules, name)) for name in COUNTED)
+            if parsing < PARSING * (now - began):
+                part, at = PARTS[case % len(PARTS)], case // len(PARTS)
+                case += jobs
+                doing.value = f"--part {part.name} --case {at}".encode()
+                report.texts[part.name] += part.run(seed, at)
+                parsing += time.monotonic() - now
+            else:
+                doing.value = f"--round {number}".encode()
+                number += jobs
+                report.count(duel.compare(number - jobs, seed))
+        except (duel.Difference, fuzzing.Fault) as fault:
+            found += 1
+            report.found += 1
+            tell(fault, doing.value.decode(), seed)
+            told = 0.0  # it is to be counted also if this job crashes
+    pipe.send(report)
+
+
+def tell(fault: object, command: str, seed: int) -> None:
+    """Prints a fault and how to see it again."""
+    print(f"{fault}\nto see it again: python tests/soak.py --seed {seed} {command}\n", flush=True)
+
+
+class Job:
+    """A process that works. It may crash, as the core is compiled, or never come back."""
+
+    def __init__(self, index: int, jobs: int, seed: int, until: Synchronized[float]) -> None:
+        context = multiprocessing.get_context("fork")
+        self.pipe, other = context.Pipe(duplex=False)
+        self._seed = seed
+        self._doing: Note = context.Array("c", 200, lock=False)
+        self._heard = time.monotonic()
+        self._process = context.Process(target=work, args=(index, jobs, seed, until, self._doing, other))
+        self._process.start()
+        other.close()
+
+    def receive(self) -> Report | None:
+        """A report that has come; None when the job has ended."""
+        self._heard = time.monotonic()
+        try:
+            report = self.pipe.recv()
+        except EOFError:
+            return None
+        assert isinstance(report, Report)
+        return report
+
+    def end_if_stuck(self) -> None:
+        """Ends a job of which nothing has been heard for too long."""
+        if time.monotonic() - self._heard > SILENT:
+            self._process.kill()
+
+    def well_ended(self) -> bool:
+        """Whether a job that has ended came to its end; if not, it is told what it was doing."""
+        self._process.join()
+        code = self._process.exitcode
+        if code:
+            tell(f"a job has died: exit code {code}", self._doing.value.decode(), self._seed)
+        return code == 0
+
+
+def soak(seed: int, seconds: float, rounds: float, jobs: int) -> Report:
+    """Runs jobs until the time is over, or there were as many rounds, or Ctrl-C."""
+    began = told = time.monotonic()
+    until = multiprocessing.get_context("fork").Value("d", began + seconds)
+    total = Report()
+    running = {job.pipe: job for job in [Job(index, jobs, seed, until) for index in range(jobs)]}
+    while running:
+        try:
+            for pipe in wait(list(running), timeout=1.0):
+                assert isinstance(pipe, Connection)
+                report = running[pipe].receive()
+                if report:
+                    total.add(report)
+                else:
+                    total.found += not running.pop(pipe).well_ended()
+            for job in running.values():
+                job.end_if_stuck()
+            if total.rounds >= rounds:
+                until.value = 0.0
+            if time.monotonic() - told > TELL_EVERY:
+                told = time.monotonic()
+                print(f"{told - began:.0f} s: {total.rounds:,} rounds, {total.found} faults", flush=True)
+        except KeyboardInterrupt:
+            until.value = 0.0
+    return total
+
+
+def show(report: Report, seconds: float, jobs: int, seed: int) -> None:
+    """Prints what was done."""
     for name in COUNTED:
-        values = sorted((value for key, value in counts if key == name), key=lambda v: (str(type(v)), v))
-        print(f"{name:20}", "  ".join(f"{value}: {counts[name, value]}" for value in values))
-    elapsed = time.monotonic() - began
-    print(f"{rounds} rounds, {moves} moves, {blocked} blocked, 0 differences, {elapsed:.1f} s, seed {seed}")
-    return 0
+        values = {value: count for (option, value), count in report.values.items() if option == name}
+        print(f"{name:20}", "  ".join(f"{value}: {values[value]:,}" for value in sorted(values, key=_by_number)))
+    print(f"{'rounds with':20}", "  ".join(f"{what}: {count:,}" for what, count in sorted(report.met.items())))
+    for part in PARTS:
+        print(f"parser {part.name:13} {report.texts[part.name]:,} damaged texts")
+    texts = sum(report.texts.values())
+    did = f"{report.rounds:,} rounds ({report.games:,} games), {report.moves:,} moves, {texts:,} texts"
+    print(f"{did}, {report.found} faults; {seconds:.0f} s, {jobs} jobs, seed {seed}")
+
+
+def _by_number(value: str) -> tuple[int, str]:
+    """Numbers by their size, and then the words."""
+    number = value.split(maxsplit=1)[0]
+    return (int(number), "") if number.isdigit() else (sys.maxsize, value)
+
+
+def again(seed: int, round: int | None, part: str | None, case: int) -> None:
+    """One thing only. Raises ``Difference`` or ``Fault``."""
+    if round is not None:
+        outcome = duel.compare(round, seed)
+        print(f"{outcome.rules}\n{outcome.rounds} rounds, {outcome.moves} moves: no difference")
+    else:
+        tried = next(one for one in PARTS if one.name == part).run(seed, case)
+        print(f"{tried} texts: no fault")
 
 
 def main() -> int:
     """The command line."""
-    parser = argparse.ArgumentParser(description="Compare the fast core with the reference on random rounds.")
+    parts = [part.name for part in PARTS]
+    parser = argparse.ArgumentParser(description="Look for rare faults of the rules engine and of the parsers.")
     parser.add_argument("--seconds", type=float, default=60.0, help="how long to go on (default 60)")
-    parser.add_argument("--seed", type=int, default=1, help="another seed gives other rounds (default 1)")
-    parser.add_argument("--round", type=int, help="only the round of this number")
+    parser.add_argument("--rounds", type=float, default=float("inf"), help="or until there were as many rounds")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: one for each core)")
+    parser.add_argument("--seed", type=int, default=1, help="another seed gives other rounds and texts (default 1)")
+    parser.add_argument("--round", type=int, help="compare only the round or game of this number")
+    parser.add_argument("--part", choices=parts, help="try only this part of the parsers")
+    parser.add_argument("--case", type=int, default=0, help="which texts --part tries")
     arguments = parser.parse_args()
-    numbers = range(sys.maxsize) if arguments.round is None else [arguments.round]
-    return soak(arguments.seed, numbers, arguments.seconds)
+    if arguments.jobs < 1:
+        parser.error(f"--jobs {arguments.jobs}: expected at least 1")
+    if arguments.round is not None or arguments.part is not None:
+        try:
+            again(arguments.seed, arguments.round, arguments.part, arguments.case)
+        except (duel.Difference, fuzzing.Fault) as fault:
+            print(fault)
+            return 1
+        return 0
+    began = time.monotonic()
+    report = soak(arguments.seed, arguments.seconds, arguments.rounds, arguments.jobs)
+    show(report, time.monotonic() - began, arguments.jobs, arguments.seed)
+    return 1 if report.found else 0
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import pytest
 
@@ -11,6 +11,10 @@ from caboose.engine.rules import Rules
 from caboose.engine.tiles import Tile, parse_tile
 from comparing import AnyRound, CoreRound
 from reference import ReferenceRound, tile_number, whole_set
+
+# Nine tiles after which every 6 of the set lies on the table and every train of a round for two ends in 6.
+CLOSING: Final = "6-1@1 6-3@2 1-2@1 3-4@2 2-6@1 4-6@2 6-5@M 5-0@M 0-6@M"
+CLOSING_HANDS: Final = ["6-1 1-2 2-6 6-5 0-6", "6-3 3-4 4-6 5-0"]
 
 
 class MakeRound(Protocol):

@@ -18,6 +18,8 @@ from players import engine_command
 
 QUICK = ["--rounds", "1", "--blocks", "2", "--in-process", "--nodes", "20", "--seed", "3"]
 
+COMMANDS = ("match", "engine", "verify", "show", "convert", "perft", "rules")
+
 
 def caboose(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     """The command in a process of its own."""
@@ -43,12 +45,12 @@ def test_version() -> None:
 def test_without_a_command_it_helps(capsys: pytest.CaptureFixture[str]) -> None:
     assert run([]) == 2
     told = capsys.readouterr()
-    for command in ("match", "engine", "perft", "rules"):
+    for command in COMMANDS:
         assert command in told.out
     assert told.err == ""
 
 
-@pytest.mark.parametrize("command", ["match", "engine", "perft", "rules"])
+@pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_helps(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run([command, "--help"]) == 0
     assert f"caboose {command}" in capsys.readouterr().out
@@ -158,8 +160,8 @@ def test_options_reach_the_players(tmp_path: Path) -> None:
     ("words", "shown"),
     [
         (["--movetime", "100"], "100 ms a move;"),
-        (["--tc", "30+0.25"], "30 s + 0.25 s a game;"),
-        (["--tc", "30"], "30 s + 0 s a game;"),
+        (["--tc", "30+0.25"], "30 s a game and 0.25 s a move;"),
+        (["--tc", "30"], "30 s a game and 0 s a move;"),
         ([], "20 ms a move;"),
     ],
 )
@@ -218,9 +220,9 @@ def test_an_engine_that_does_not_start(tmp_path: Path, capsys: pytest.CaptureFix
         ("match greedy random --wrong", "No such option"),
         ("engine", "Missing argument"),
         ("engine grmpf", "unknown bot 'grmpf'. The built-in bots are"),
-        ("perft", "Missing argument"),
-        ("perft 0", "'DEPTH'"),
-        ("perft 2 --hub 13", "hub 13: a double-12 set has doubles from 0 to 12"),
+        ("perft", "Expected DEPTH"),
+        ("perft 0", "DEPTH"),
+        ("perft 2 --hub 13", "hub 13: a game of 13 rounds with a double-12 set has the hubs 12 to 0"),
         ("rules --players 1", "--players 1: expected 2 to 14"),
     ],
 )

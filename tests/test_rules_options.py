@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import random
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from caboose.engine.rules import BLANKS, CHOICES, MEANINGS, OPTIONS, PRESETS, SETS, Rules, RulesError, tiles_in_set
 from comparing import random_rules
+
+PAGE = Path(__file__).parents[1] / "docs" / "rules.md"
 
 # RULES.md §2, "set and hand by players": preset, players, default set, its hand, other sets by name with their hands.
 TABLE: list[tuple[str, int, int, int, dict[int, int]]] = [
@@ -307,3 +311,26 @@ def test_errors_do_not_repeat_long_or_unprintable_words(text: str) -> None:
         Rules.parse(text)
     assert len(str(caught.value)) < 400
     assert str(caught.value).isprintable()
+
+
+# The page.
+
+
+def test_the_page_has_every_option_with_every_value_and_where_it_comes_from() -> None:
+    rows: dict[str, dict[str, str]] = {}
+    option = ""
+    section = PAGE.read_text(encoding="utf-8").partition("## 6. Options")[2].partition("## 7")[0]
+    for line in section.splitlines():
+        if line.startswith("| ") and not line.startswith("| option"):
+            name, values, _, source = (cell.strip() for cell in line.strip("|").split("|"))
+            option = re.sub(r"\W", "", name.replace("(or `engine`)", "")) or option
+            assert source, line
+            rows.setdefault(option, {}).update(dict.fromkeys(re.findall(r"\w+", values), source))
+    assert set(rows) == set(OPTIONS)
+    for name, words in CHOICES.items():
+        assert set(rows[name]) == set(words)
+        for preset in PRESETS:
+            value = getattr(Rules.of(preset, 4), name)
+            assert preset in rows[name][value] or "all presets" in rows[name][value] or "others" in rows[name][value]
+    assert set(rows["blank"]) == set(map(str, BLANKS))
+    assert set(rows["set"]) == set(map(str, SETS))

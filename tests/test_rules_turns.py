@@ -228,36 +228,6 @@ def test_a_double_on_a_single_first_turn_allows_a_draw_whatever_first_turn_draw_
 
 
 @on_both
-def test_fault_markers_come_off_with_a_tile_of_the_owner_on_the_own_train(make: MakeRound) -> None:
-    rules = family(2, 2)
-    game = make(rules, staged(rules, ["0-0 0-1", "6-2 2-3"], boneyard="1-1 6-4"))
-    play(game, "6-2@2")
-    assert game.markers == [True, False]
-    assert game.legal_moves() == ["6-4@1", "6-4@M"]
-    play(game, "6-4@1")
-    assert game.markers == [False, False]
-    assert game.legal_moves() == ["2-3@2"]
-
-
-@on_both
-def test_fault_a_play_elsewhere_leaves_the_own_marker(make: MakeRound) -> None:
-    rules = family(2, 2)
-    game = make(rules, staged(rules, ["0-0 0-1", "6-2 2-3"], boneyard="1-1 6-4"))
-    play(game, "6-2@2 6-4@M")
-    assert game.markers == [True, False]
-
-
-@on_both
-def test_fault_the_drawn_tile_is_looked_at_before_the_marker_is_put(make: MakeRound) -> None:
-    rules = family(2, 2)
-    game = make(rules, staged(rules, ["0-0 0-1", "6-2 2-3"], boneyard="6-4"))
-    assert story(game) == "1:draw=4-6"
-    assert game.turn == 0
-    assert game.markers == [False, False]
-    assert game.legal_moves() == ["6-4@1", "6-4@M"]
-
-
-@on_both
 def test_who_cannot_play_draws_one_tile_only(make: MakeRound) -> None:
     rules = family(2, 2)
     game = make(rules, staged(rules, ["0-0 0-1", "6-2 2-3"], boneyard="1-1 6-4"))
@@ -352,27 +322,6 @@ def test_under_first_who_has_nothing_for_the_first_double_draws_and_is_marked(ma
 
 
 @on_both
-@pytest.mark.parametrize("order, first, second", [("fifo", "3-1@1", "5-2@M"), ("lifo", "5-1@M", "3-2@1")])
-def test_fault_every_open_double_is_remembered_and_binds_in_order(
-    make: MakeRound, order: str, first: str, second: str
-) -> None:
-    rules = family(3, 6, extra_after_doubles="anywhere", doubles_order=order)
-    hands = ["6-3 3-3 5-5 6-2 5-0 3-0", "6-5 1-1 2-2 3-1 5-1 0-1", "0-0 1-2 1-4 2-4 4-4 0-2"]
-    drawn, _, _ = second.partition("@")
-    game = make(rules, staged(rules, hands, boneyard=f"0-4 {drawn}"))
-    play(game, "6-3@1 6-5@M 3-3@1 5-5@M 6-2@3")
-    assert doubles(game) == [(0, 3, 1), (MEXICAN, 5, 1)]
-    assert game.turn == 1
-    assert game.legal_moves() == [first]
-    play(game, first)
-    assert len(doubles(game)) == 1
-    assert game.turn == 2
-    assert game.legal_moves() == [second]
-    play(game, second)
-    assert doubles(game) == []
-
-
-@on_both
 def test_a_double_binds_the_player_who_left_it_too(make: MakeRound) -> None:
     rules = family(2, 4)
     hands = ["6-3 3-3 6-5 3-0", "6-4 0-1 0-2 4-1"]
@@ -393,24 +342,6 @@ def test_satisfying_a_double_on_the_own_train_takes_the_marker_off(make: MakeRou
     play(game, "3-0@1")
     assert game.markers == [False, True]
     assert game.turn == 1
-
-
-@on_both
-@pytest.mark.parametrize("dead_double, left", [("release", []), ("hold", [(0, 3, 1)])])
-def test_fault_a_dead_double_binds_nobody_unless_held(
-    make: MakeRound, dead_double: str, left: list[tuple[int, int, int]]
-) -> None:
-    rules = tournament(2, 11, dead_double=dead_double)
-    hands = ["6-3 3-0 0-2 2-3 3-1 1-4 4-3 6-5 5-5 3-3 4-4", "6-2 2-1 5-3 1-1"]
-    game = make(rules, staged(rules, hands, boneyard="0-0"))
-    play(game, "6-3@1 3-0@1 0-2@1 2-3@1 3-1@1 1-4@1 4-3@1 stop 6-2@2 stop 6-5@M 2-1@2 5-5@M 3-3@1")
-    assert tail(game, 2) == ["1:draw=0-0", "1:mark"]
-    assert doubles(game) == [(MEXICAN, 5, 1), (0, 3, 1)]
-    assert all(move.startswith("5-") and move.endswith("@M") for move in game.legal_moves())
-    # This tile answers 5-5, and it is the last one with a 3.
-    play(game, "5-3@M")
-    assert doubles(game) == left
-    assert game.blocked is (dead_double == "hold")
 
 
 @on_both

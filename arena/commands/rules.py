@@ -35,7 +35,7 @@ def rules(
     console.print()
     console.print(_options())
     console.print()
-    console.print("An option is given as in: caboose match mcts planner --preset classic --rule blank=25")
+    console.print("For example: caboose match mcts planner --preset classic --rule blank=25")
 
 
 def _presets(players: int) -> Table:
