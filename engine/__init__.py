@@ -9,6 +9,7 @@ from caboose.engine.play import Bot, Candidate, Info, Limits, Option, OptionErro
 from caboose.engine.round import Event, Observation, OpenDouble, Round
 from caboose.engine.rules import PRESETS, Rules, RulesError
 from caboose.engine.search import Search
+from caboose.engine.simulate import Simulation, simulate
 from caboose.engine.tiles import MEXICAN, TILES, Tile
 
 __all__ = [
@@ -32,8 +33,10 @@ __all__ = [
     "Rules",
     "RulesError",
     "Search",
+    "Simulation",
     "Tile",
     "determinize",
     "perft",
     "perft_divide",
+    "simulate",
 ]

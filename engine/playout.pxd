@@ -1,7 +1,33 @@
-from caboose.engine.bits cimport SEATS, Rng, u16
+# Rounds played to their end: by uniformly random moves, by the heaviest tiles, or with every seat following its plan.
+#
+# A playout looks for the mover's tiles once and takes the forced step when there are none, where `advance` followed by
+# `legal_moves` would look twice.
+
+from caboose.engine.bits cimport SEATS, WITH, WORDS, Rng, lowest, lowest32, popcount, rng_below, u16, u32, u64
 from caboose.engine.plan cimport Plan
-from caboose.engine.policy cimport choose_planned, follow
-from caboose.engine.state cimport MAX_MOVES, State, apply_move, legal_moves
+from caboose.engine.policy cimport choose_greedy, choose_planned, follow
+from caboose.engine.state cimport (
+    ANYWHERE,
+    AT_USABLE,
+    AT_USABLE_DOUBLES,
+    MAX_MOVES,
+    MAX_TARGETS,
+    RUNNING,
+    STOP_CODE,
+    State,
+    Target,
+    considered,
+    fitting,
+    forced_step,
+    legal_moves,
+    may_stop,
+    move_code,
+    placing,
+    play_tile,
+    stop_chain,
+    targets,
+    usable_trains,
+)
 
 
 # What each seat means to do, kept while a round is played out.
@@ -17,12 +43,108 @@ cdef inline void forget_plans(Plans *plans) noexcept nogil:
         plans.seats[seat].value = 0
 
 
+cdef inline void play_code(State *s, u16 code) noexcept nogil:
+    if code == STOP_CODE:
+        stop_chain(s, NULL)
+    else:
+        play_tile(s, code, NULL)
+
+
 # Plays the round to its end with every seat following its plan.
 cdef inline void play_out_planned(State *s, Plans *plans, int nodes, int noise, Rng *rng) noexcept nogil:
     cdef u16 codes[MAX_MOVES]
     cdef int n, choice
-    while not s.over:
+    while s.over == RUNNING:
         n = legal_moves(s, codes)
+        if n == 0:
+            forced_step(s, NULL)
+            continue
         choice = choose_planned(s, codes, n, &plans.seats[s.turn], nodes, noise, rng)
         follow(s, &plans.seats[s.turn], codes[choice])
-        apply_move(s, codes[choice], NULL)
+        play_code(s, codes[choice])
+
+
+cdef inline void play_out_greedy(State *s) noexcept nogil:
+    cdef u16 codes[MAX_MOVES]
+    cdef int n
+    while s.over == RUNNING:
+        n = legal_moves(s, codes)
+        if n == 0:
+            forced_step(s, NULL)
+        else:
+            play_code(s, codes[choose_greedy(s, codes, n)])
+
+
+# Uniformly random moves. A move is picked by counting, not by making a list. `words` (how many words the set needs) and
+# `plain` (double_answer=anywhere: every train has one end) are constants where this is called, so that each case is
+# compiled by itself and pays nothing for the others.
+cdef inline void play_out_uniform_as(State *s, int words, bint plain, Rng *rng) noexcept nogil:
+    cdef Target places[MAX_TARGETS]
+    cdef u64 fits[MAX_TARGETS][WORDS]
+    cdef int counts[MAX_TARGETS]
+    cdef u64 hand[WORDS]
+    cdef int n, i, word, pick, total, mode, train, value
+    cdef int place = 0
+    cdef u64 tiles
+    cdef u32 trains
+    cdef bint stop
+    while s.over == RUNNING:
+        total = 0
+        mode = placing(s, &place)
+        if plain and mode != AT_USABLE_DOUBLES:
+            n = 0
+            trains = usable_trains(s) if mode == AT_USABLE else <u32>1 << s.queue_train[place]
+            while trains:
+                train = lowest32(trains)
+                trains &= trains - 1
+                value = lowest32(s.ends[train])
+                counts[n] = 0
+                for word in range(words):
+                    fits[n][word] = s.hand[s.turn][word] & WITH[value][word]
+                    counts[n] += popcount(fits[n][word])
+                places[n].train = train
+                places[n].value = value
+                total += counts[n]
+                n += 1
+        else:
+            n = targets(s, places)
+            considered(s, hand)
+            for i in range(n):
+                counts[i] = 0
+                for word in range(words):
+                    fits[i][word] = fitting(hand, &places[i], word)
+                    counts[i] += popcount(fits[i][word])
+                total += counts[i]
+        if total == 0:
+            forced_step(s, NULL)
+            continue
+        stop = may_stop(s)
+        pick = rng_below(rng, total + stop) if total + stop > 1 else 0
+        if pick == total:
+            stop_chain(s, NULL)
+            continue
+        i = 0
+        while pick >= counts[i]:
+            pick -= counts[i]
+            i += 1
+        word = 0
+        while pick >= popcount(fits[i][word]):
+            pick -= popcount(fits[i][word])
+            word += 1
+        tiles = fits[i][word]
+        while pick:
+            tiles &= tiles - 1
+            pick -= 1
+        play_tile(s, move_code(word << 6 | lowest(tiles), places[i].train, places[i].value), NULL)
+
+
+# The one branch of a round: which of the cases above it is.
+cdef inline void play_out_uniform(State *s, Rng *rng) noexcept nogil:
+    if s.rules.answer != ANYWHERE:
+        play_out_uniform_as(s, WORDS, False, rng)
+    elif s.rules.top <= 9:
+        play_out_uniform_as(s, 1, True, rng)
+    elif s.rules.top <= 12:
+        play_out_uniform_as(s, 2, True, rng)
+    else:
+        play_out_uniform_as(s, 3, True, rng)

@@ -459,15 +459,20 @@ cdef inline void pass_turn(State *s, Log *log) noexcept nogil:
         s.over = BLOCKED
 
 
+# What happens to a mover who can play nothing.
+cdef inline void forced_step(State *s, Log *log) noexcept nogil:
+    if may_stop(s):
+        stop_chain(s, log)
+    elif may_draw(s):
+        draw_tile(s, log)
+    else:
+        pass_turn(s, log)
+
+
 # Every forced step, until the mover has a choice or the round is over.
 cdef inline void advance(State *s, Log *log) noexcept nogil:
     while s.over == RUNNING and not can_play(s):
-        if may_stop(s):
-            stop_chain(s, log)
-        elif may_draw(s):
-            draw_tile(s, log)
-        else:
-            pass_turn(s, log)
+        forced_step(s, log)
 
 
 # A legal move and the forced steps after it.

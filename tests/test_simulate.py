@@ -1,0 +1,84 @@
+"""Many rounds at once: the same for any number of threads, and the same game as a round that is stepped through."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from caboose.engine.playout import policy_move
+from caboose.engine.round import Round
+from caboose.engine.rules import PRESETS, Rules
+from caboose.engine.simulate import POLICIES, simulate
+from comparing import random_rules
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_the_threads_do_not_matter_and_the_seed_does(policy: str) -> None:
+    rules = Rules.of("classic", 3)
+    once = simulate(rules, 3000, policy, seed=7)
+    for threads in (2, 3, 0):
+        for one, other in zip(once, simulate(rules, 3000, policy, seed=7, threads=threads), strict=True):
+            assert np.array_equal(one, other)
+    assert np.array_equal(once.scores[:1500], simulate(rules, 1500, policy, seed=7).scores)
+    assert not np.array_equal(once.scores, simulate(rules, 3000, policy, seed=8).scores)
+
+
+def test_results_make_sense_under_all_rules() -> None:
+    rng = random.Random(3)
+    for _ in range(60):
+        rules = random_rules(rng)
+        for policy in POLICIES:
+            done = simulate(rules, 20, policy, seed=rng.randrange(1000), hub=rng.randrange(rules.set + 1))
+            assert done.scores.shape == done.winners.shape == (20, rules.players)
+            assert np.array_equal(done.winners, done.scores == done.scores.min(axis=1, keepdims=True))
+            assert (done.plays >= 1).all() or rules.hand * rules.players < 8
+            assert (done.draws >= 0).all()
+            # Nobody goes out in a blocked round, so somebody holds a tile: 0-0 alone may count nothing.
+            assert (done.scores[done.blocked].sum(axis=1) > 0).all()
+
+
+def stepped(rules: Rules, policy: str, rounds: int) -> tuple[np.ndarray, np.ndarray]:
+    """Mean scores, plays, draws and blocked rounds of rounds stepped through from Python, and their standard errors."""
+    rng = random.Random(policy)
+    rows = []
+    for seed in range(rounds):
+        round_ = Round.deal(rules, seed=[5, seed])
+        while not round_.over:
+            moves = round_.legal_moves()
+            if policy == "random":
+                round_.apply(rng.choice(moves))
+            else:
+                round_.apply(policy_move(round_.observe(round_.turn), policy))
+        kinds = [event.kind for event in round_.events]
+        rows.append((sum(round_.scores), kinds.count("play"), kinds.count("draw"), round_.blocked))
+    table = np.array(rows, float)
+    return table.mean(axis=0), table.std(axis=0) / np.sqrt(rounds)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("policy", ["random", "greedy"])
+@pytest.mark.parametrize("answer", ["anywhere", "chickenfoot"])
+def test_simulated_rounds_are_the_rounds_of_the_rules(preset: str, policy: str, answer: str) -> None:
+    """Deals differ, so means are compared; the seeds are fixed, so the result is always the same."""
+    rules = Rules.of(preset, 3, double_answer=answer)
+    means, errors = stepped(rules, policy, 400)
+    done = simulate(rules, 20_000, policy)
+    fast = [done.scores.sum(axis=1).mean(), done.plays.mean(), done.draws.mean(), done.blocked.mean()]
+    assert (np.abs(means - fast) <= 4 * errors + 0.02).all(), (means, fast, errors)
+
+
+def test_what_is_wrong_with_a_call_is_said() -> None:
+    rules = Rules.of("family", 4)
+    with pytest.raises(ValueError, match="unknown policy 'bold': expected one of random, greedy, planner"):
+        simulate(rules, 1, "bold")
+    with pytest.raises(ValueError, match="rounds -1: expected at least 0"):
+        simulate(rules, -1)
+    with pytest.raises(ValueError, match="threads -1: expected a number of threads"):
+        simulate(rules, 1, threads=-1)
+    with pytest.raises(ValueError, match="seed -1: expected a whole number of at least 0"):
+        simulate(rules, 1, seed=-1)
+    with pytest.raises(ValueError, match="hub 13: a double-12 set has doubles from 0 to 12"):
+        simulate(rules, 1, hub=13)
+    assert simulate(rules, 0).scores.shape == (0, 4)
