@@ -29,6 +29,7 @@ from caboose.arena.results import BlockResult
 
 MAX_LOSSES: Final = 3  # a block that has cost this many workers is given up
 STOP_SECONDS: Final = 5.0  # what a worker may take to close its engines before it is killed
+_SAFE_PATH: Final = "PYTHONSAFEPATH"
 
 
 class Executor(Protocol):
@@ -144,12 +145,19 @@ class PoolExecutor:
 def _start_worker(plan: Plan) -> _Worker:
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=_work, args=(plan, theirs), daemon=True)
+    process = context.Process(target=_work, args=(plan, theirs, os.environ.get(_SAFE_PATH)), daemon=True)
     # Ctrl-C goes to the workers too, but it is ours to decide: they are born with it blocked.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    # What lies in the current folder must not stand in for a library; engines shall not inherit that (see `_work`).
+    safe = os.environ.get(_SAFE_PATH)
+    os.environ[_SAFE_PATH] = "1"
     try:
         process.start()
     finally:
+        if safe is None:
+            del os.environ[_SAFE_PATH]
+        else:
+            os.environ[_SAFE_PATH] = safe
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
     theirs.close()
     return _Worker(process, ours)
@@ -176,8 +184,11 @@ class _Stop(BaseException):
     """The worker was told to end."""
 
 
-def _work(plan: Plan, pipe: Connection) -> None:
-    """The life of a worker: plays the blocks whose numbers come through ``pipe`` until it is closed."""
+def _work(plan: Plan, pipe: Connection, safe_path: str | None) -> None:
+    """The life of a worker: plays the blocks whose numbers come through ``pipe`` until it is closed. ``safe_path`` is
+    what the environment of its parent says of ``PYTHONSAFEPATH``, and of its engines shall."""
+    if safe_path is None:
+        os.environ.pop(_SAFE_PATH, None)
     signal.signal(signal.SIGTERM, _raise_stop)
     signal.signal(signal.SIGINT, _ignore)  # not SIG_IGN, which engines would inherit
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})

@@ -82,10 +82,8 @@ def make_contestants(words: Sequence[str], engines: Sequence[str], options: Sequ
     """
     commands = [_parse_word(word) for word in words] + [_parse_command(line) for line in engines]
     bases = [name or _base_name(command) for name, command in commands]
-    labels = [
-        base if bases.count(base) == 1 else f"{base[: MAX_LABEL - 3]}#{bases[: i + 1].count(base)}"
-        for i, base in enumerate(bases)
-    ]
+    cut = [base[: MAX_LABEL - 3] if bases.count(base) > 1 else base for base in bases]
+    labels = [name if cut.count(name) == 1 else f"{name}#{cut[: i + 1].count(name)}" for i, name in enumerate(cut)]
     given: list[dict[str, str]] = [{} for _ in commands]
     for text in options:
         numbers, name, value = _parse_option(text, bases, labels)

@@ -94,7 +94,7 @@ def write_result(result: MatchResult, standings: Any, path: Path) -> None:
         path.write_text(text, encoding="utf-8")
         return
     # Beside the target: a rename is whole only within a file system.
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = temporary_beside(path)
     try:
         with temporary.open("w", encoding="utf-8") as file:
             file.write(text)
@@ -103,6 +103,11 @@ def write_result(result: MatchResult, standings: Any, path: Path) -> None:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def temporary_beside(path: Path) -> Path:
+    """Where a file is written before it gets its name ``path``."""
+    return path.with_name(f".{path.name}.{os.getpid()}.tmp")
 
 
 def read_result(path: Path) -> MatchResult:

@@ -18,7 +18,5 @@ def policy_move(view: Observation, policy: str, seed: int = 0, nodes: int = 1000
 def longest_train(hand: Iterable[tuple[int, int]], value: int, nodes: int = 10000) -> tuple[Tile, ...]:
     """The heaviest train from an end of ``value`` pips out of ``hand`` that ``nodes`` tries find.
 
-    The tiles of ``hand`` have their low side first.
-
     ``value`` is 0 to 18, ``nodes`` at least 1; raises ``ValueError`` otherwise.
     """

@@ -9,7 +9,7 @@ from caboose.engine.policy cimport choose_greedy, choose_planned, choose_random
 from caboose.engine.round cimport Observation, Table
 from caboose.engine.state cimport MAX_MOVES, State, legal_moves
 
-from caboose.engine.tiles import TILES
+from caboose.engine.tiles import TILES, tile_of
 
 POLICIES = ("random", "greedy", "planner")
 
@@ -56,8 +56,6 @@ def policy_move(Observation view not None, policy, seed=0, int nodes=10000, int 
 def longest_train(hand, int value, int nodes=10000):
     """The heaviest train from an end of ``value`` pips out of ``hand`` that ``nodes`` tries find.
 
-    The tiles of ``hand`` have their low side first.
-
     ``value`` is 0 to 18, ``nodes`` at least 1; raises ``ValueError`` otherwise.
     """
     cdef u64 words[3]
@@ -66,7 +64,7 @@ def longest_train(hand, int value, int nodes=10000):
         raise ValueError(f"value {value}, nodes {nodes}: expected 0 to 18 pips and at least 1 node")
     words[0] = words[1] = words[2] = 0
     for low, high in hand:
-        number = high * (high + 1) // 2 + low
+        number = tile_of(low, high).id
         words[number >> 6] |= <u64>1 << (number & 63)
     make_plan(&plan, words, value, nodes)
     return tuple([TILES[plan.tiles[i]] for i in range(plan.size)])

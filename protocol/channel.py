@@ -5,18 +5,21 @@ It knows nothing of the protocol but that it is made of lines and that ``quit`` 
 
 from __future__ import annotations
 
+import errno
 import os
 import select
+import shutil
 import signal
 import subprocess
+import threading
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 from caboose.protocol.lines import LineSplitter
-from caboose.protocol.watchdog import WATCHDOG
+from caboose.protocol.watchdog import WATCHDOG, announced
 
 _QUIT_PATIENCE: Final = 0.4  # seconds from quit to SIGTERM
 _TERM_PATIENCE: Final = 0.2  # seconds from SIGTERM to SIGKILL
@@ -34,6 +37,36 @@ class ChannelClosed(Exception):
     """The process is gone or has closed a pipe; the text says which, and how it ended."""
 
 
+@contextmanager
+def signals_held() -> Iterator[None]:
+    """Signals that have a Python handler are handled when the block ends, in the main thread (no other has them)."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = {}
+    try:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if callable(handler := signal.getsignal(number)):
+                before[number] = handler
+                signal.signal(number, lambda caught, _: came.append(caught))
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for caught in came:
+            signal.raise_signal(caught)
+
+
+def _check_program(name: str) -> None:
+    """Raises ``OSError`` for a program that is not there or cannot be run: the shell in between could not say so."""
+    if "\0" in name:
+        raise ValueError("embedded null byte")
+    if shutil.which(name) is None:
+        number = errno.EACCES if "/" in name and Path(name).exists() else errno.ENOENT
+        raise OSError(number, os.strerror(number), name)
+
+
 class Channel:
     """A running process. All deadlines are ``time.monotonic`` seconds."""
 
@@ -43,14 +76,24 @@ class Channel:
 
     def __init__(self, command: Sequence[str], stderr: Path | None = None) -> None:
         """Starts ``command`` in a session of its own. Raises ``OSError`` or ``ValueError``."""
-        log = subprocess.DEVNULL if stderr is None else os.open(stderr, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        _check_program(command[0])
+        if stderr is not None:
+            stderr.open("ab").close()
         try:
+            # A signal whose handler raises must not fall between the start of the process and our knowing of it.
+            with signals_held():
+                self._start(announced(command, stderr))
+        except BaseException:
+            if hasattr(self, "_both"):
+                end([self])
+            raise
+
+    def _start(self, command: Sequence[str]) -> None:
+        with WATCHDOG.starting() as told:
             self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, bufsize=0, start_new_session=True
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=told, bufsize=0, start_new_session=True
             )
-        finally:
-            if log >= 0:
-                os.close(log)
+            WATCHDOG.watch(self._process.pid)
         self._ours = os.getpid()  # a fork of us has no say over the process
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -69,11 +112,6 @@ class Channel:
         """Bytes that came; the user may set it back."""
         self.stamp = time.monotonic()
         """When the last bytes came, or when a deadline was seen to have passed."""
-        try:
-            WATCHDOG.watch(self._process.pid)
-        except BaseException:
-            end([self])
-            raise
 
     @property
     def pid(self) -> int:

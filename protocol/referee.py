@@ -27,6 +27,7 @@ T = TypeVar("T")
 FAULT_POLICIES: Final = ("fallback", "forfeit")
 DEFAULT_MARGIN: Final = 50.0  # ms: what the operating system may take between an engine's reply and our stamp
 DEFAULT_GUARD: Final = 60_000.0  # ms: the longest that a move may take where no limit is a time
+MOST: Final = 1_000_000_000  # of any limit: milliseconds (eleven days), or nodes
 
 
 # --------------------------------------------------------------------------------------------- value types
@@ -52,11 +53,11 @@ class TimeControl:
     def __post_init__(self) -> None:
         for name in ("movetime", "clock", "nodes", "guard"):
             value = getattr(self, name)
-            if value is not None and not 0 < value < float("inf"):
-                raise ValueError(f"{name} {value}: expected a number above 0")
+            if value is not None and not 0 < value <= MOST:
+                raise ValueError(f"{name} {value}: expected a number above 0, at most {MOST}")
         for name in ("increment", "margin"):
-            if not 0 <= getattr(self, name) < float("inf"):
-                raise ValueError(f"{name} {getattr(self, name)}: expected a number of at least 0")
+            if not 0 <= getattr(self, name) <= MOST:
+                raise ValueError(f"{name} {getattr(self, name)}: expected a number from 0 to {MOST}")
         if self.increment and self.clock is None:
             raise ValueError("an increment needs a clock")
 

@@ -21,7 +21,7 @@ from caboose.arena.lineup import make_contestants, make_lineup
 from caboose.arena.match import interruptible, play_match, standings
 from caboose.arena.records import open_record
 from caboose.arena.report import MatchProgress, print_heading, print_standings
-from caboose.arena.results import write_result
+from caboose.arena.results import temporary_beside, write_result
 from caboose.protocol.referee import DEFAULT_GUARD, DEFAULT_MARGIN, FAULT_POLICIES, TimeControl
 
 DEFAULT_MOVETIME: Final = 20.0
@@ -162,6 +162,8 @@ def match(
     )
     if json is not None:
         check_writable("--json", json)
+        if record is not None and json.resolve() == record.resolve():
+            raise CallError(f"--json and --record are both {json}: expected two files")
     workers = min(concurrency, blocks)
     executor: Executor = LocalExecutor() if workers == 1 else PoolExecutor(workers)
     console = Console(highlight=False)
@@ -203,12 +205,21 @@ def make_control(movetime: float | None, tc: str | None, nodes: int | None, marg
 
 def check_writable(name: str, path: Path) -> None:
     """Raises ``CallError`` when a file cannot be written at ``path``."""
-    if path.is_dir():
-        raise CallError(f"{name} {path}: this is a folder, expected a file")
-    if not path.parent.is_dir():
-        raise CallError(f"{name} {path}: there is no folder {path.parent}")
-    if not os.access(path.parent, os.W_OK):
-        raise CallError(f"{name} {path}: the folder {path.parent} cannot be written to")
+    try:
+        path = path.resolve()
+        if path.is_dir():
+            raise CallError(f"{name} {path}: this is a folder, expected a file")
+        if not path.parent.is_dir():
+            raise CallError(f"{name} {path}: there is no folder {path.parent}")
+        if path.exists() and not os.access(path, os.W_OK):
+            raise CallError(f"{name} {path}: this file cannot be written to")
+        if not path.exists() or path.is_file():
+            # As the result is written: beside the file, then under its name.
+            beside = temporary_beside(path)
+            beside.touch(exist_ok=True)
+            beside.unlink()
+    except OSError as error:
+        raise CallError(f"{name} {path}: {error.strerror}") from None
 
 
 def open_games(path: Path) -> BinaryIO:
