@@ -62,6 +62,8 @@ def run(arguments: list[str] | None = None) -> int:
         return _fail(str(error), 2 if isinstance(error, CallError) else 1)
     except typer.TyperException as error:
         return _fail(error.format_message(), error.exit_code)
+    except OSError as error:
+        return _fail(f"{error.filename or 'standard output'}: {error.strerror}", 1)
     if code == _INTERRUPTED:
         return _fail("interrupted", 1)
     return code or 0
