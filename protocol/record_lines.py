@@ -157,7 +157,7 @@ def read_notes(words: list[str]) -> tuple[float | None, float | None]:
             raise ValueError(f"{shown(key)}, expected time MS and score PIPS, each once at most")
         if not (_TIME if key == "time" else _SCORE).fullmatch(value):
             raise ValueError(f"{key}: {shown(value)} is not a number such as 18.25")
-        notes[key] = float(value)
+        notes[key] = round(float(value), 3)  # what is written back
     return notes.get("time"), notes.get("score")
 
 

@@ -44,10 +44,7 @@ def differs(row: Row, option: str, other: str | int) -> bool:
 
 def changed_rules(rules: Rules, option: str, other: str | int) -> Rules | None:
     """The rules with another value of one option; None where they make no sense."""
-    options: dict[str, str | int] = {option: other}
-    if option == "set" and isinstance(other, int) and rules.rounds == rules.set + 1:
-        options["rounds"] = other + 1
     try:
-        return rules.with_options(**options)
+        return rules.with_options(**{option: other})
     except RulesError:
         return None
