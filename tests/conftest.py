@@ -1,7 +1,13 @@
 """Settings for all tests."""
 
+import signal
+
 from hypothesis import settings
 
 # The suite says the same each time, however busy the machine; `make soak` is what looks for new cases.
 settings.register_profile("caboose", deadline=None, derandomize=True, database=None)
 settings.load_profile("caboose")
+
+# Shells start background jobs with SIGINT ignored, and children inherit that: tests of Ctrl-C would wait for nothing.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
