@@ -33,8 +33,7 @@ def json_lines(file: BinaryIO) -> Iterator[Writer]:
     with _text(file) as text:
 
         def write(record: GameRecord, game: int) -> None:
-            json.dump(game_object(record, game), text, ensure_ascii=False, separators=(",", ":"))
-            text.write("\n")
+            text.write(json.dumps(game_object(record, game), ensure_ascii=False, separators=(",", ":")) + "\n")
 
         yield write
 
