@@ -22,6 +22,7 @@ cdef extern from "tiles.h" nogil:
     const u8 HIGH "caboose_high"[TILE_COUNT]
     int popcount "caboose_popcount"(u64 x) noexcept
     int lowest "caboose_lowest"(u64 x) noexcept
+    int nth_bit "caboose_nth_bit"(u64 x, int n) noexcept
     int lowest32 "caboose_lowest32"(u32 x) noexcept
 
 

@@ -3,7 +3,7 @@
 # A playout looks for the mover's tiles once and takes the forced step when there are none, where `advance` followed by
 # `legal_moves` would look twice.
 
-from caboose.engine.bits cimport SEATS, WITH, WORDS, Rng, lowest, lowest32, popcount, rng_below, u16, u32, u64
+from caboose.engine.bits cimport SEATS, WITH, WORDS, Rng, lowest32, nth_bit, popcount, rng_below, u8, u16, u32, u64
 from caboose.engine.plan cimport Plan
 from caboose.engine.policy cimport choose_greedy, choose_planned, follow
 from caboose.engine.state cimport (
@@ -19,9 +19,9 @@ from caboose.engine.state cimport (
     considered,
     fitting,
     forced_step,
+    lay_tile,
     legal_moves,
     may_stop,
-    move_code,
     placing,
     play_tile,
     stop_chain,
@@ -75,67 +75,73 @@ cdef inline void play_out_greedy(State *s) noexcept nogil:
             play_code(s, codes[choose_greedy(s, codes, n)])
 
 
-# Uniformly random moves. A move is picked by counting, not by making a list. `words` (how many words the set needs) and
-# `plain` (double_answer=anywhere: every train has one end) are constants where this is called, so that each case is
-# compiled by itself and pays nothing for the others.
+# Uniformly random moves. A move is picked by counting, not by making a list: count what fits each place, draw a number,
+# and find the place and then the tile that it means. `words` (how many words the set needs) and `plain`
+# (double_answer=anywhere: every train has one end) are constants where this is called, so that each case is compiled by
+# itself and pays nothing for the others.
 cdef inline void play_out_uniform_as(State *s, int words, bint plain, Rng *rng) noexcept nogil:
     cdef Target places[MAX_TARGETS]
-    cdef u64 fits[MAX_TARGETS][WORDS]
-    cdef int counts[MAX_TARGETS]
+    cdef u8 counts[MAX_TARGETS]
     cdef u64 hand[WORDS]
-    cdef int n, i, word, pick, total, mode, train, value
+    cdef u64 fits[WORDS]
+    cdef const u64 *tiles
+    cdef const u64 *same
+    cdef int n, i, word, pick, total, count, mode, train, value
     cdef int place = 0
-    cdef u64 tiles
     cdef u32 trains
     cdef bint stop
     while s.over == RUNNING:
         total = 0
+        n = 0
         mode = placing(s, &place)
         if plain and mode != AT_USABLE_DOUBLES:
-            n = 0
+            tiles = &s.hand[s.turn][0]
             trains = usable_trains(s) if mode == AT_USABLE else <u32>1 << s.queue_train[place]
             while trains:
                 train = lowest32(trains)
                 trains &= trains - 1
                 value = lowest32(s.ends[train])
-                counts[n] = 0
-                for word in range(words):
-                    fits[n][word] = s.hand[s.turn][word] & WITH[value][word]
-                    counts[n] += popcount(fits[n][word])
+                same = &WITH[value][0]
+                count = popcount(tiles[0] & same[0])
+                if words > 1:
+                    count += popcount(tiles[1] & same[1])
+                if words > 2:
+                    count += popcount(tiles[2] & same[2])
                 places[n].train = train
                 places[n].value = value
-                total += counts[n]
+                places[n].doubles = 0
+                counts[n] = count
+                total += count
                 n += 1
         else:
             n = targets(s, places)
             considered(s, hand)
+            tiles = hand
             for i in range(n):
-                counts[i] = 0
+                count = 0
                 for word in range(words):
-                    fits[i][word] = fitting(hand, &places[i], word)
-                    counts[i] += popcount(fits[i][word])
-                total += counts[i]
+                    count += popcount(fitting(hand, &places[i], word))
+                counts[i] = count
+                total += count
         if total == 0:
             forced_step(s, NULL)
             continue
         stop = may_stop(s)
         pick = rng_below(rng, total + stop) if total + stop > 1 else 0
-        if pick == total:
+        if stop and pick == total:
             stop_chain(s, NULL)
             continue
         i = 0
         while pick >= counts[i]:
             pick -= counts[i]
             i += 1
+        for word in range(words):
+            fits[word] = fitting(tiles, &places[i], word)
         word = 0
-        while pick >= popcount(fits[i][word]):
-            pick -= popcount(fits[i][word])
+        while word < words - 1 and pick >= popcount(fits[word]):
+            pick -= popcount(fits[word])
             word += 1
-        tiles = fits[i][word]
-        while pick:
-            tiles &= tiles - 1
-            pick -= 1
-        play_tile(s, move_code(word << 6 | lowest(tiles), places[i].train, places[i].value), NULL)
+        lay_tile(s, word << 6 | nth_bit(fits[word], pick), places[i].train, places[i].value, NULL)
 
 
 # The one branch of a round: which of the cases above it is.

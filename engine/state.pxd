@@ -274,7 +274,7 @@ cdef inline bint can_play(const State *s) noexcept nogil:
 
 
 cdef inline bint may_stop(const State *s) noexcept nogil:
-    return s.played > 0 and on_chain(s)
+    return s.rules.chain and s.played > 0 and on_first_turn(s)
 
 
 # The mover's legal moves by train, end and tile, `stop` last. Returns how many; `out` has room for MAX_MOVES.
@@ -381,14 +381,12 @@ cdef inline void end_turn(State *s) noexcept nogil:
 
 
 # The mover lays a tile; where it may go is not checked here. The turn ends, or goes on after a double or in a chain.
-cdef inline void play_tile(State *s, u16 code, Log *log) noexcept nogil:
-    cdef int tile = code_tile(code)
-    cdef int train = code_train(code)
-    cdef int value = code_value(code)
+cdef inline void lay_tile(State *s, int tile, int train, int value, Log *log) noexcept nogil:
     cdef int opened = LOW[tile] + HIGH[tile] - value
     cdef int seat = s.turn
     cdef bint chain = on_chain(s)
-    note(log, EV_PLAY, seat, code)
+    if log != NULL:
+        note(log, EV_PLAY, seat, move_code(tile, train, value))
     hand_remove(s, seat, tile)
     s.count[seat] -= 1
     s.table[tile >> 6] |= <u64>1 << (tile & 63)
@@ -419,6 +417,10 @@ cdef inline void play_tile(State *s, u16 code, Log *log) noexcept nogil:
             s.over = OUT
     elif not chain and opened != value:
         end_turn(s)
+
+
+cdef inline void play_tile(State *s, u16 code, Log *log) noexcept nogil:
+    lay_tile(s, code_tile(code), code_train(code), code_value(code), log)
 
 
 cdef inline void stop_chain(State *s, Log *log) noexcept nogil:

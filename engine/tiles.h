@@ -5,6 +5,9 @@
 #ifndef CABOOSE_TILES_H
 #define CABOOSE_TILES_H
 #include <stdint.h>
+#ifdef __BMI2__
+#include <immintrin.h>
+#endif
 
 /* The tiles that have an end of v pips. */
 static const uint64_t caboose_with[19][3] = {
@@ -51,6 +54,15 @@ static const uint8_t caboose_high[190] = {
 
 static inline int caboose_popcount(uint64_t x) { return __builtin_popcountll(x); }
 static inline int caboose_lowest(uint64_t x) { return __builtin_ctzll(x); }
+/* The number of the n-th set bit, from 0 on; x has more than n. */
+#ifdef __BMI2__
+static inline int caboose_nth_bit(uint64_t x, int n) { return __builtin_ctzll(_pdep_u64((uint64_t)1 << n, x)); }
+#else
+static inline int caboose_nth_bit(uint64_t x, int n) {
+    while (n--) x &= x - 1;
+    return __builtin_ctzll(x);
+}
+#endif
 static inline int caboose_lowest32(uint32_t x) { return __builtin_ctz(x); }
 
 #endif
