@@ -1,11 +1,30 @@
 # How the simple players choose: functions of the state that look at the mover's own hand and at what is public only.
 
-from caboose.engine.bits cimport HIGH, LOW, WITH, WORDS, Rng, lowest32, popcount, rng_below, u16, u32
+from caboose.engine.bits cimport (
+    HIGH,
+    LOW,
+    TILE_COUNT,
+    WITH,
+    WORDS,
+    Rng,
+    lowest32,
+    popcount,
+    rng_below,
+    rng_next,
+    u16,
+    u32,
+    u64,
+)
 from caboose.engine.plan cimport Plan, make_plan, plan_step
-from caboose.engine.state cimport STOP_CODE, State, code_tile, code_train, on_chain
+from caboose.engine.state cimport NO_TILE, STOP_CODE, State, code_tile, code_train, on_chain
 
 cdef enum:
     NEARLY_OUT = 3       # tiles in a hand that make the others hurry
+    # kinds of moves
+    NEXT = 0             # the plan's next tile on the own train
+    PLANNED = 1          # another tile of the plan, or that one elsewhere
+    OWN_TRAIN = 2        # a tile that is not in the plan on the own train …
+    ELSEWHERE = 3        # … and on another
 
 
 cdef inline int choose_random(const u16 *codes, int n, Rng *rng) noexcept nogil:
@@ -44,60 +63,92 @@ cdef inline void refresh_plan(const State *s, Plan *plan, int nodes) noexcept no
         make_plan(plan, &s.hand[seat][0], value, nodes)
 
 
-# Follows `plan`: what is not in it goes to other trains first, heavy tiles and doubles before light ones; then the
-# plan's next tile; what would spoil the plan comes last. `noise` points of chance are added to each rank.
+# What the mover wants, in points for each kind of move.
+cdef struct Wishes:
+    int points[4]
+
+
+# What is not in the plan goes to other trains first, heavy tiles and doubles before light ones; then the plan's next
+# tile; what would spoil the plan comes last.
+cdef inline void make_wishes(const State *s, const Plan *plan, bint hurry, Wishes *wishes) noexcept nogil:
+    cdef bint marked = (s.markers >> s.turn) & 1
+    wishes.points[NEXT] = 10 + (60 if marked else 0) + (1000 if on_chain(s) else 0)
+    wishes.points[PLANNED] = -10 if hurry else -60
+    wishes.points[OWN_TRAIN] = (10 if marked else 0) - (30 if plan.next < plan.size else 0)
+    wishes.points[ELSEWHERE] = 40
+
+
+# How much the mover wants to lay `tile`; `wish` is the points for the kind of move.
+cdef inline int planned_rank(const State *s, int tile, int wish) noexcept nogil:
+    cdef int word, answers
+    cdef int rank = LOW[tile] + HIGH[tile] + wish
+    if LOW[tile] == HIGH[tile]:
+        # It gives another tile at once, if there is one to play.
+        answers = 0
+        for word in range(WORDS):
+            answers += popcount(s.hand[s.turn][word] & WITH[LOW[tile]][word])
+        rank += 40 if answers > 1 or s.count[s.turn] == 1 else 5
+        if tile == 0:
+            rank += s.rules.blank
+    return rank
+
+
+# The tile that comes next in the plan, or NO_TILE.
+cdef inline int next_tile(const Plan *plan) noexcept nogil:
+    return plan.tiles[plan.next] if plan.next < plan.size else NO_TILE
+
+
+cdef inline bint is_planned(const Plan *plan, int tile) noexcept nogil:
+    return (plan.mask[tile >> 6] >> (tile & 63)) & 1
+
+
+# Whether another seat has only few tiles left.
+cdef inline bint must_hurry(const State *s) noexcept nogil:
+    cdef int seat
+    for seat in range(s.rules.players):
+        if seat != s.turn and s.count[seat] <= NEARLY_OUT:
+            return True
+    return False
+
+
+# Chance in the rank of a tile, 0 to `noise` - 1: `chance` is drawn once a decision.
+cdef inline int rank_noise(u64 chance, int tile, int noise) noexcept nogil:
+    cdef u64 x = (chance + <u64>tile * <u64>0x9E3779B97F4A7C15) * <u64>0xD6E8FEB86659FD93
+    return <int>(((x >> 32) * <u64>noise) >> 32)
+
+
+# Follows `plan` (see `planned_rank`). `noise` points of chance are added to each rank; of equals the lowest tile on the
+# first train is chosen.
 cdef inline int choose_planned(
     const State *s, const u16 *codes, int n, Plan *plan, int nodes, int noise, Rng *rng
 ) noexcept nogil:
-    cdef int seat = s.turn
     cdef int best = 0
+    cdef int best_tile = TILE_COUNT
     cdef int best_rank = -1000000
-    cdef int i, tile, train, word, pips, rank, answers
-    cdef int fewest = 255
-    cdef bint marked = (s.markers >> seat) & 1
-    cdef bint hurry, planned, next_tile
+    cdef int i, tile, rank, kind
+    cdef bint own
+    cdef Wishes wishes
+    cdef u64 chance
     if n == 1:
         return 0
     refresh_plan(s, plan, nodes)
-    for i in range(s.rules.players):
-        if i != seat and s.count[i] < fewest:
-            fewest = s.count[i]
-    hurry = fewest <= NEARLY_OUT
+    make_wishes(s, plan, must_hurry(s), &wishes)
+    chance = rng_next(rng) if noise else 0
     for i in range(n):
         if codes[i] == STOP_CODE:
             continue
         tile = code_tile(codes[i])
-        train = code_train(codes[i])
-        pips = LOW[tile] + HIGH[tile]
-        planned = (plan.mask[tile >> 6] >> (tile & 63)) & 1
-        next_tile = train == seat and plan.next < plan.size and plan.tiles[plan.next] == tile
-        rank = pips
-        if LOW[tile] == HIGH[tile]:
-            # A double gives another tile at once, if there is one to play.
-            answers = 0
-            for word in range(WORDS):
-                answers += popcount(s.hand[seat][word] & WITH[LOW[tile]][word])
-            rank += 40 if answers > 1 or s.count[seat] == 1 else 5
-            if tile == 0:
-                rank += s.rules.blank
-        if next_tile:
-            rank += 10
-            if marked:
-                rank += 60
-            if on_chain(s):
-                rank += 1000
-        elif planned:
-            rank -= 10 if hurry else 60
-        elif train == seat:
-            rank -= 30 if plan.next < plan.size else 0
-            if marked:
-                rank += 10
+        own = code_train(codes[i]) == s.turn
+        if is_planned(plan, tile):
+            kind = NEXT if own and tile == next_tile(plan) else PLANNED
         else:
-            rank += 40
+            kind = OWN_TRAIN if own else ELSEWHERE
+        rank = planned_rank(s, tile, wishes.points[kind])
         if noise:
-            rank += rng_below(rng, noise)
-        if rank > best_rank:
+            rank += rank_noise(chance, tile, noise)
+        if rank > best_rank or rank == best_rank and tile < best_tile:
             best_rank = rank
+            best_tile = tile
             best = i
     return best
 

@@ -27,7 +27,7 @@ POLICIES = ("random", "greedy", "planner")
 
 cdef enum:
     CHUNK = 1024         # rounds that a thread takes at a time
-    PLAN_NODES = 40
+    PLAN_NODES = 30
     UNIFORM = 0
     GREEDY = 1
     PLANNED = 2

@@ -223,4 +223,4 @@ def test_each_bot_is_better_than_the_one_before(hero: str, other: str, preset: s
 
 
 def test_the_search_is_better_than_the_planner() -> None:
-    assert margin("mcts", "planner", Rules.of("family", 4), 25, Limits(nodes=800)) > 0
+    assert margin("mcts", "planner", Rules.of("family", 4), 50, Limits(nodes=400)) > 0

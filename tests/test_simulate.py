@@ -82,3 +82,13 @@ def test_what_is_wrong_with_a_call_is_said() -> None:
     with pytest.raises(ValueError, match="hub 13: a double-12 set has doubles from 0 to 12"):
         simulate(rules, 1, hub=13)
     assert simulate(rules, 0).scores.shape == (0, 4)
+
+
+@pytest.mark.parametrize("players", [2, 4, 8])
+def test_planned_rounds_are_those_of_the_planner(players: int) -> None:
+    """Playouts rank sets of tiles where the planner ranks a list of moves; they keep their plans, so means are compared."""
+    rules = Rules.of("classic", players, first_turn="single", double_answer="anywhere")
+    means, errors = stepped(rules, "planner", 250)
+    done = simulate(rules, 20_000, "planner", plan_nodes=10_000)
+    fast = [done.scores.sum(axis=1).mean(), done.plays.mean(), done.draws.mean(), done.blocked.mean()]
+    assert (np.abs(means - fast) <= 4 * errors + 0.02).all(), (means, fast, errors)
