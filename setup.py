@@ -25,7 +25,8 @@ DIRECTIVES = {
 def compile_flags() -> list[str]:
     """The flags of every module: for any x86-64 of the last 15 years, or for this machine with CABOOSE_NATIVE=1."""
     # No fused multiply-add: it would make results differ between builds. No debug information: a third less to wait.
-    flags = ["-O3", "-ffp-contract=off", "-g0"]
+    # gcc's vectoriser makes these short loops slower (docs/performance.md).
+    flags = ["-O3", "-fno-tree-vectorize", "-ffp-contract=off", "-g0"]
     if os.environ.get("CABOOSE_NATIVE", "0") not in ("", "0"):
         flags.append("-march=native")
     elif platform.machine() in ("x86_64", "AMD64"):
