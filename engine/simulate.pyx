@@ -1,21 +1,10 @@
 """Many rounds at once: deals and playouts in the core, results as numpy arrays."""
 
-from caboose.engine.bits cimport TILE_COUNT, WORDS, Rng, mix, popcount, rng_below, rng_seed, u8, u64
+from caboose.engine.bits cimport TILE_COUNT, WORDS, Rng, mix, popcount, rng_seed, u8, u64
+from caboose.engine.dealing cimport deal_round, fill_deck
 from caboose.engine.playout cimport Plans, forget_plans, play_out_greedy, play_out_planned, play_out_uniform
 from caboose.engine.round cimport compile_rules
-from caboose.engine.state cimport (
-    BLOCKED,
-    Header,
-    State,
-    clear,
-    draw_tile,
-    hand_add,
-    hand_remove,
-    hand_score,
-    holds,
-    lay_hub,
-    rules_hub_tile,
-)
+from caboose.engine.state cimport BLOCKED, Header, State, hand_score
 
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -46,52 +35,6 @@ class Simulation(NamedTuple):
     plays: np.ndarray
     draws: np.ndarray
     blocked: np.ndarray
-
-
-# A random deal. `deck` holds the tiles to deal, and is left shuffled.
-cdef inline void deal_round(
-    State *s, const Header *rules, bint dealt_hub, bint holder_starts, int hand, u8 *deck, int size, Rng *rng
-) noexcept nogil:
-    cdef int seat, i, j, _
-    cdef int at = 0
-    cdef u8 tile
-    clear(s, rules)
-    for i in range(size):
-        j = i + rng_below(rng, size - i)
-        tile = deck[j]
-        deck[j] = deck[i]
-        deck[i] = tile
-    for seat in range(rules.players):
-        s.count[seat] = hand
-        for _ in range(hand):
-            hand_add(s, seat, deck[at])
-            at += 1
-    for i in range(at, size):
-        s.bone[i - at] = deck[i]
-    s.bone_end = size - at
-    if dealt_hub:
-        take_hub(s)
-    lay_hub(s)
-    if not holder_starts:
-        s.turn = rng_below(rng, rules.players)
-    s.drew = 0
-    s.drawn = 0
-
-
-# The dealt hub leaves the hand that holds it; while nobody does, the seats draw in turn. The turn is its holder's then.
-cdef inline void take_hub(State *s) noexcept nogil:
-    cdef int hub = rules_hub_tile(&s.rules)
-    cdef int seat
-    s.turn = 0
-    for seat in range(s.rules.players):
-        if holds(s, seat, hub):
-            s.turn = seat
-    while not holds(s, s.turn, hub):
-        draw_tile(s, NULL)
-        if not holds(s, s.turn, hub):
-            s.turn = s.turn + 1 if s.turn + 1 < s.rules.players else 0
-    hand_remove(s, s.turn, hub)
-    s.count[s.turn] -= 1
 
 
 cdef class _Batch:
@@ -157,7 +100,6 @@ def simulate(rules, int rounds, policy="random", seed=0, threads=1, hub=None, in
     whole number of at least 0) alone. Raises ``ValueError``.
     """
     cdef _Batch batch = _Batch()
-    cdef int tile, hub_tile
     if rounds < 0:
         raise ValueError(f"rounds {rounds}: expected at least 0")
     if policy not in POLICIES:
@@ -177,11 +119,7 @@ def simulate(rules, int rounds, policy="random", seed=0, threads=1, hub=None, in
     batch.rounds = rounds
     batch.plan_nodes = plan_nodes
     batch.seed = np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]
-    hub_tile = rules_hub_tile(&batch.header)
-    for tile in range((rules.set + 1) * (rules.set + 2) // 2):
-        if batch.dealt_hub or tile != hub_tile:
-            batch.deck[batch.size] = tile
-            batch.size += 1
+    batch.size = fill_deck(batch.deck, &batch.header, batch.dealt_hub)
     result = Simulation(
         np.zeros((rounds, rules.players), np.int32),
         np.zeros((rounds, rules.players), np.bool_),
