@@ -17,7 +17,7 @@ MAKEFLAGS += --no-print-directory
 
 .PHONY: help
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: test
 test: lint pytest ## check the code and run the tests
@@ -61,6 +61,14 @@ test-all: ## run the tests on each of Python 3.11, 3.12 and 3.13 that is here
 .PHONY: soak
 soak: $(READY) ## look for rare faults, for SECONDS=60
 	@$(BIN)/python tests/soak.py --seconds $(SECONDS)
+
+.PHONY: instructions
+instructions: $(READY) ## count the core's instructions (valgrind) and compare with the kept counts
+	@$(BIN)/python benchmarks/instructions.py
+
+.PHONY: update-instructions
+update-instructions: $(READY) ## count the core's instructions and keep the counts of this build
+	@$(BIN)/python benchmarks/instructions.py --update
 
 .PHONY: dist-check
 dist-check: $(READY) ## build a wheel from the sdist alone, install it and look at both (a few minutes)
