@@ -4,10 +4,13 @@
 VENV := .venv
 EXTRAS := dev
 SECONDS ?= 60
+RUN ?= latest
 LADDER := random greedy planner mcts --preset family --players 4 --rounds 13 --blocks 6 --movetime 20 --seed 1
 
 BIN := $(VENV)/bin
 READY := $(VENV)/ready$(if $(filter-out 0,$(CABOOSE_NATIVE)),-native)
+YARDSTICKS := $(foreach build,native portable,build/yardstick-$(build)-2 build/yardstick-$(build)-3)
+PORTABLE := $(if $(filter x86_64 amd64,$(shell uname -m)),-msse4.2 -mpopcnt)
 SOURCES := pyproject.toml setup.py $(wildcard engine/*.pyx engine/*.pxd engine/*.h)
 PYTHONS := $(or $(PYTHON),$(wildcard $(BIN)/python) python3.13 python3.12 python3.11 python3)
 
@@ -69,6 +72,28 @@ instructions: $(READY) ## count the core's instructions (valgrind) and compare w
 .PHONY: update-instructions
 update-instructions: $(READY) ## count the core's instructions and keep the counts of this build
 	@$(BIN)/python benchmarks/instructions.py --update
+
+.PHONY: benchmarks
+benchmarks: $(READY) ## measure what should be fast, show it and keep it as a run
+	@$(BIN)/python benchmarks/compare.py save
+
+.PHONY: compare
+compare: $(READY) $(YARDSTICKS) ## measure again, against RUN=latest and against the yardstick
+	@$(BIN)/python benchmarks/compare.py compare --run $(RUN)
+
+.PHONY: yardstick
+yardstick: $(READY) $(YARDSTICKS) ## measure playouts against the plain C loop only
+	@$(BIN)/python benchmarks/compare.py yardstick
+
+# The plain C loop, with the flags of a portable build and of one for this machine (setup.py), and with the sets of tiles
+# in two words and in three.
+build/yardstick-native-%: benchmarks/yardstick.c
+	@mkdir -p build
+	@$(CC) -std=c11 -O3 -march=native -DWORDS=$* -o $@ $<
+
+build/yardstick-portable-%: benchmarks/yardstick.c
+	@mkdir -p build
+	@$(CC) -std=c11 -O3 $(PORTABLE) -DWORDS=$* -o $@ $<
 
 .PHONY: dist-check
 dist-check: $(READY) ## build a wheel from the sdist alone, install it and look at both (a few minutes)

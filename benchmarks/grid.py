@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import pytest
@@ -10,6 +12,8 @@ from pytest_benchmark.fixture import BenchmarkFixture
 
 from caboose.engine.round import Round
 from caboose.engine.rules import Rules
+
+ROOT: Final = Path(__file__).parent.parent
 
 # The rules of the yardstick (benchmarks/yardstick.c), on top of a preset that allows so many players.
 YARDSTICK_OPTIONS: Final = {
@@ -82,6 +86,13 @@ def timed_calls(
 def _note_rate(benchmark: BenchmarkFixture, unit: str, count: int | Callable[[_T], int], result: _T) -> None:
     benchmark.extra_info["unit"] = unit
     benchmark.extra_info["count"] = count if isinstance(count, int) else count(result)
+    benchmark.extra_info["flags"] = build_flags()
+
+
+def build_flags() -> str:
+    """The compiler flags of the modules that are measured, as setup.py recorded them; empty when that is not known."""
+    path = ROOT / f"build/flags-{sys.implementation.cache_tag}"
+    return path.read_text(encoding="ascii") if path.exists() else ""
 
 
 def middle_of_a_round(rules: Rules, seed: int = 1) -> Round:
