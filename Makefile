@@ -101,12 +101,12 @@ dist-check: $(READY) ## build a wheel from the sdist alone, install it and look 
 
 .PHONY: clean
 clean: ## remove what was built
-	@rm -rf build dist *.egg-info engine/*.so .venv*/ready* .benchmarks .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	@rm -rf build dist *.egg-info engine/*.so .venv*/ready* .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	@find . -name '.venv*' -prune -o -name __pycache__ -prune -exec rm -rf {} +
 
 .PHONY: clean-all
-clean-all: clean ## remove the virtual environments too
-	@rm -rf .venv*
+clean-all: clean ## remove the virtual environments and the saved benchmarks too
+	@rm -rf .venv* .benchmarks
 
 # Exits with the reason why a Python will not do.
 define CHECK

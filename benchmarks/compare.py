@@ -11,21 +11,30 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any, Final, NoReturn
 
+from pytest_benchmark.utils import get_machine_id
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from grid import ROOT, build_flags
 from sitting import MORE_THREADS, Ratio, TableResult, is_native, sit
 
+MACHINE: Final = str(get_machine_id())  # type: ignore[no-untyped-call]
 STORAGE: Final = ROOT / ".benchmarks"
 NOTICEABLE: Final = 0.1  # a change of speed that is marked
-OPTIONS: Final = ("--benchmark-max-time=0.3", "--benchmark-min-rounds=5", "--benchmark-disable-gc", "--benchmark-quiet")
+PASSES: Final = 5
+OPTIONS: Final = (
+    "--benchmark-max-time=0.05",
+    "--benchmark-min-rounds=3",
+    "--benchmark-disable-gc",
+    "--benchmark-quiet",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,55 +59,80 @@ class SavedRun:
 
 
 def read_run(path: Path) -> SavedRun:
-    """A file of pytest-benchmark. Raises ``ValueError`` for one that is something else."""
+    """The run in a file of pytest-benchmark. Raises ``ValueError`` for one that is something else."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-        commit = data["commit_info"]["id"][:9] + ("+" if data["commit_info"]["dirty"] else "")
-        infos = [(entry["name"], entry["stats"]["min"], entry["extra_info"]) for entry in data["benchmarks"]]
-        rates = {name.removeprefix("test_"): Rate(info["count"] / least, info["unit"]) for name, least, info in infos}
-        flags = infos[0][2]["flags"] if infos else ""
+        return run_of(path.name.partition("_")[0], json.loads(path.read_text(encoding="utf-8")))
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{path} is not a saved run of these benchmarks ({type(error).__name__}: {error})") from None
-    return SavedRun(path.name.partition("_")[0].removesuffix(".json"), commit, flags, rates)
+
+
+def run_of(name: str, data: Mapping[str, Any]) -> SavedRun:
+    """The run that pytest-benchmark tells about in ``data``."""
+    commit = data["commit_info"]["id"][:9] + ("+" if data["commit_info"]["dirty"] else "")
+    rates = {}
+    flags = ""
+    for entry in data["benchmarks"]:
+        info = entry["extra_info"]
+        rates[entry["name"].removeprefix("test_")] = Rate(info["count"] / entry["stats"]["min"], info["unit"])
+        flags = info["flags"]
+    return SavedRun(name, commit, flags, rates)
+
+
+def saved_files() -> list[Path]:
+    """The saved runs of this kind of machine and Python, the oldest first."""
+    return sorted((STORAGE / MACHINE).glob("[0-9][0-9][0-9][0-9]_*.json"))
 
 
 def saved_file(number: str) -> Path:
     """The saved run of a number such as 0003 or 3, or the latest one of ``latest``. Raises ``ValueError``."""
-    files = sorted(STORAGE.glob("*/[0-9]*.json"), key=lambda path: path.name)
+    files = {path.name.partition("_")[0]: path for path in saved_files()}
     if not files:
         raise ValueError("there is no saved run to compare with: make benchmarks")
     if number == "latest":
-        return files[-1]
-    for path in files:
-        if path.name.partition("_")[0] == number.zfill(4):
-            return path
-    known = ", ".join(path.name.partition("_")[0] for path in files)
-    raise ValueError(f"there is no saved run {number}: expected latest or one of {known}")
+        return files[max(files)]
+    if number.zfill(4) not in files:
+        raise ValueError(f"there is no saved run {number}: expected latest or one of {', '.join(files)}")
+    return files[number.zfill(4)]
 
 
-def run_benchmarks(*options: str) -> None:
-    """Runs all benchmarks with more ``options`` of pytest. Exits with 1 when one of them fails."""
-    command = [sys.executable, "-P", "-m", "pytest", "-q", "--no-header", "benchmarks", *OPTIONS, *options]
-    if subprocess.run(command, cwd=ROOT, check=False).returncode:
-        sys.exit(1)
+def measure() -> dict[str, Any]:
+    """Runs all benchmarks, and returns what pytest-benchmark says. Exits with 1 when one of them fails.
 
-
-def measured_now() -> SavedRun:
-    """A run that is not kept."""
+    They run in several passes, of which the fastest counts for each: what slows a machine down lasts for seconds, and
+    hardly ever for all passes.
+    """
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "now.json"
-        run_benchmarks(f"--benchmark-json={path}")
-        return read_run(path)
+        path = Path(folder) / "pass.json"
+        command = [sys.executable, "-P", "-m", "pytest", "-q", "benchmarks", *OPTIONS, f"--benchmark-json={path}"]
+        merged: dict[str, Any] = {}
+        for _ in range(PASSES):
+            if subprocess.run(command, cwd=ROOT, check=False).returncode:
+                sys.exit(1)
+            data = json.loads(path.read_text(encoding="utf-8"))
+            merged = merged or data
+            pairs = zip(merged["benchmarks"], data["benchmarks"], strict=True)
+            merged["benchmarks"] = [min(pair, key=lambda entry: float(entry["stats"]["min"])) for pair in pairs]
+    return merged
+
+
+def keep(data: Mapping[str, Any]) -> Path:
+    """Saves a run under the next number, where and as pytest-benchmark does."""
+    folder = STORAGE / MACHINE
+    folder.mkdir(parents=True, exist_ok=True)
+    number = max((int(path.name.partition("_")[0]) for path in saved_files()), default=0) + 1
+    path = folder / f"{number:04}_{data['commit_info']['id']}.json"
+    path.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    return path
 
 
 # --- tables -------------------------------------------------------------------------------------------------------
 
 
 def per_second(value: float) -> str:
-    """A rate in three or four digits, such as 950 k."""
-    for limit, divisor, letter in ((1e9, 1e9, " G"), (1e6, 1e6, " M"), (1e4, 1e3, " k")):
-        if value >= limit:
-            return f"{value / divisor:.3g}{letter}"
+    """A rate in three digits, such as 95.1 k."""
+    for scale, letter in ((1e6, " M"), (1e3, " k")):
+        if value >= scale:
+            return f"{value / scale:.3g}{letter}"
     return f"{value:.3g}"
 
 
@@ -119,7 +153,7 @@ def rates_table(run: SavedRun) -> Table:
     """What a run found."""
     table = plain_table(f"Run {run.name}, {run.commit}, {build_name(run.flags)} build", "benchmark", "per second", "")
     for name, rate in run.rates.items():
-        table.add_row(name, per_second(rate.per_second), rate.unit)
+        table.add_row(Text(name), per_second(rate.per_second), rate.unit)
     return table
 
 
@@ -132,11 +166,11 @@ def comparison_table(now: SavedRun, saved: SavedRun) -> Table:
     for name, rate in now.rates.items():
         before = saved.rates.get(name)
         if before is None:
-            table.add_row(name, per_second(rate.per_second), "-", "-", "new")
+            table.add_row(Text(name), per_second(rate.per_second), "-", "-", "new")
             continue
         ratio = rate.per_second / before.per_second
         mark = "faster" if ratio > 1 + NOTICEABLE else "slower" if ratio < 1 - NOTICEABLE else ""
-        table.add_row(name, per_second(rate.per_second), per_second(before.per_second), f"{ratio:.2f}", mark)
+        table.add_row(Text(name), per_second(rate.per_second), per_second(before.per_second), f"{ratio:.2f}", mark)
     return table
 
 
@@ -237,15 +271,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     console = Console(highlight=False)
     try:
         if call.command == "save":
-            run_benchmarks(f"--benchmark-storage=file://{STORAGE}", "--benchmark-autosave")
-            console.print(rates_table(read_run(saved_file("latest"))))
+            console.print(rates_table(read_run(keep(measure()))))
             return
         figures: dict[str, Any] = {}
         if call.command == "compare":
             saved = read_run(saved_file(call.run))
-            now = measured_now()
+            now = run_of("now", measure())
             console.print(comparison_table(now, saved))
-            console.print("Of the fastest calls. One run in a busy machine says little below 10 %.\n")
+            console.print(
+                f"Of the fastest calls in {PASSES} passes. On a busy machine a single difference may be chance.\n"
+            )
             figures["benchmarks"] = {"now": asdict(now), "saved": asdict(saved)}
         figures["yardstick"] = show_yardstick(console, call.runs, call.seconds)
         if call.json is not None:

@@ -42,7 +42,7 @@ def test_playouts(benchmark: BenchmarkFixture, rules: Rules, policy: str) -> Non
 
 
 @pytest.mark.parametrize("tiles", [15, 25, 40])
-@pytest.mark.parametrize(("nodes", "hands"), [(40, 2048), (10_000, 32)])
+@pytest.mark.parametrize(("nodes", "hands"), [(40, 2048), (10_000, 128)])
 def test_long_trains(benchmark: BenchmarkFixture, tiles: int, nodes: int, hands: int) -> None:
     rules = Rules.of("family", 2)
     timed(benchmark, "plans", steps, measure.plans, rules, hands, nodes, 1, tiles)

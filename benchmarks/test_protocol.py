@@ -93,7 +93,7 @@ def test_starting_an_engine(benchmark: BenchmarkFixture) -> None:
         with EngineProcess([sys.executable, "-P", "-m", "caboose.arena.engine", "random"]):
             pass
 
-    timed_calls(benchmark, "starts", 1, start, 5)
+    timed_calls(benchmark, "starts", 1, start, 2)
 
 
 def test_starting_the_command_line(benchmark: BenchmarkFixture) -> None:
@@ -102,4 +102,4 @@ def test_starting_the_command_line(benchmark: BenchmarkFixture) -> None:
     def start() -> bytes:
         return subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout
 
-    assert b"match" in timed_calls(benchmark, "starts", 1, start, 5)
+    assert b"match" in timed_calls(benchmark, "starts", 1, start, 2)

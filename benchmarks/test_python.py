@@ -34,7 +34,7 @@ def test_stepping(benchmark: BenchmarkFixture, rules: Rules) -> None:
         return ([Round(rules, deal) for deal in deals],)
 
     # A round that was played through is of no more use, so each call gets others.
-    timed_calls(benchmark, "plays", int, play_through, 200, rounds)
+    timed_calls(benchmark, "plays", int, play_through, 100, rounds)
 
 
 @on_the_grid
