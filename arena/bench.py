@@ -51,7 +51,7 @@ class BenchResult:
     nodes: int
     seconds: float
     nodes_per_second: float
-    rounds_per_second: dict[str, float]  # by policy
+    playouts_per_second: dict[str, float]  # whole rounds, the deal included, by policy
     plays_per_second: float  # of uniformly random rounds
 
 
@@ -97,6 +97,6 @@ def run_bench(nodes: int = NODES) -> BenchResult:
         nodes=total,
         seconds=time.perf_counter() - start,
         nodes_per_second=total / searching,
-        rounds_per_second=rates,
+        playouts_per_second=rates,
         plays_per_second=plays,
     )

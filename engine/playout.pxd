@@ -7,6 +7,7 @@ from caboose.engine.bits cimport (
     HIGH,
     LOW,
     SEATS,
+    TRAINS,
     WITH,
     WORDS,
     Rng,
@@ -248,48 +249,43 @@ cdef inline void play_out_greedy(State *s) noexcept nogil:
 # itself and pays nothing for the others.
 cdef inline void play_out_uniform_as(State *s, int words, bint plain, Rng *rng) noexcept nogil:
     cdef Target places[MAX_TARGETS]
-    cdef u8 counts[MAX_TARGETS]
+    cdef u8 trains_at[TRAINS]
+    cdef u16 up_to[MAX_TARGETS]
     cdef u64 hand[WORDS]
     cdef u64 fits[WORDS]
-    cdef const u64 *tiles
     cdef const u64 *same
-    cdef int n, i, word, pick, total, count, mode, train, value
+    cdef int n, i, word, pick, total, mode, train, value
     cdef int place = 0
     cdef u32 trains
-    cdef bint stop
+    cdef bint stop, listed
     while s.over == RUNNING:
         total = 0
         n = 0
         mode = placing(s, &place)
-        if plain and mode != AT_USABLE_DOUBLES:
-            tiles = &s.hand[s.turn][0]
+        listed = not plain or mode == AT_USABLE_DOUBLES
+        if listed:
+            n = targets(s, places)
+            considered(s, hand)
+            for i in range(n):
+                for word in range(words):
+                    total += popcount(fitting(hand, &places[i], word))
+                up_to[i] = total
+        else:
+            for word in range(words):
+                hand[word] = s.hand[s.turn][word]
             trains = usable_trains(s) if mode == AT_USABLE else <u32>1 << s.queue_train[place]
             while trains:
                 train = lowest32(trains)
                 trains &= trains - 1
-                value = lowest32(s.ends[train])
-                same = &WITH[value][0]
-                count = popcount(tiles[0] & same[0])
+                same = &WITH[lowest32(s.ends[train])][0]
+                total += popcount(hand[0] & same[0])
                 if words > 1:
-                    count += popcount(tiles[1] & same[1])
+                    total += popcount(hand[1] & same[1])
                 if words > 2:
-                    count += popcount(tiles[2] & same[2])
-                places[n].train = train
-                places[n].value = value
-                places[n].doubles = 0
-                counts[n] = count
-                total += count
+                    total += popcount(hand[2] & same[2])
+                trains_at[n] = train
+                up_to[n] = total
                 n += 1
-        else:
-            n = targets(s, places)
-            considered(s, hand)
-            tiles = hand
-            for i in range(n):
-                count = 0
-                for word in range(words):
-                    count += popcount(fitting(hand, &places[i], word))
-                counts[i] = count
-                total += count
         if total == 0:
             forced_step(s, NULL)
             continue
@@ -299,16 +295,25 @@ cdef inline void play_out_uniform_as(State *s, int words, bint plain, Rng *rng) 
             stop_chain(s, NULL)
             continue
         i = 0
-        while pick >= counts[i]:
-            pick -= counts[i]
+        while pick >= up_to[i]:
             i += 1
-        for word in range(words):
-            fits[word] = fitting(tiles, &places[i], word)
+        if i:
+            pick -= up_to[i - 1]
+        if listed:
+            train = places[i].train
+            value = places[i].value
+            for word in range(words):
+                fits[word] = fitting(hand, &places[i], word)
+        else:
+            train = trains_at[i]
+            value = lowest32(s.ends[train])
+            for word in range(words):
+                fits[word] = hand[word] & WITH[value][word]
         word = 0
         while word < words - 1 and pick >= popcount(fits[word]):
             pick -= popcount(fits[word])
             word += 1
-        lay_tile(s, word << 6 | nth_bit(fits[word], pick), places[i].train, places[i].value, NULL)
+        lay_tile(s, word << 6 | nth_bit(fits[word], pick), train, value, NULL)
 
 
 # The one branch of a round: which of the cases above it is.

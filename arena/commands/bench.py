@@ -32,8 +32,8 @@ def bench(
     table.add_row("Positions", str(result.positions))
     table.add_row("Nodes", f"{result.nodes:,}")
     table.add_row("Nodes per second", f"{result.nodes_per_second:,.0f}")
-    for policy, rate in result.rounds_per_second.items():
-        table.add_row(f"Rounds per second, {policy}", f"{rate:,.0f}")
+    for policy, rate in result.playouts_per_second.items():
+        table.add_row(f"Playouts per second, {policy}", f"{rate:,.0f}")
     table.add_row("Plays per second, random", f"{result.plays_per_second:,.0f}")
     table.add_row("Seconds", f"{result.seconds:.1f}")
     Console(highlight=False).print(table)
