@@ -12,7 +12,7 @@ from caboose.engine.belief cimport Slots, deal_world, hidden_tiles, make_slots
 from caboose.engine.bits cimport TILE_COUNT, Rng, lowest32, mix, rng_seed, u8, u16, u64
 from caboose.engine.moves cimport move_of_code
 from caboose.engine.plan cimport Plan, make_plan
-from caboose.engine.playout cimport Plans, forget_plans, play_out_planned
+from caboose.engine.playout cimport Plans, play_out_planned
 from caboose.engine.policy cimport choose_planned, follow
 from caboose.engine.round cimport Observation, Round
 from caboose.engine.state cimport MAX_MOVES, State, apply_move, hand_score, legal_moves
@@ -49,6 +49,7 @@ cdef class Search:
     cdef u8 pool[TILE_COUNT]
     cdef int hidden
     cdef Plan own_plan
+    cdef Plans given     # what the seats mean to do when the world begins
     cdef Plans plans
     cdef Arm arms[MAX_ARMS]
     cdef double products[MAX_ARMS][MAX_ARMS]  # sums over worlds of value x value, for pairs in the race
@@ -121,8 +122,8 @@ cdef class Search:
         cdef int seat = self.view.seat
         cdef int other, score, own, least = 1 << 30
         cdef int total = 0
-        forget_plans(&self.plans)
-        self.plans.seats[seat] = self.own_plan
+        for other in range(s.rules.players):
+            self.plans.seats[other] = self.given.seats[other]
         follow(s, &self.plans.seats[seat], arm.code)
         apply_move(s, arm.code, NULL)
         play_out_planned(s, &self.plans, self.plan_nodes, self.noise, rng)
@@ -152,6 +153,12 @@ cdef class Search:
         else:
             memcpy(pool, self.pool, sizeof(pool))
             deal_world(&start, &self.slots[self.worlds % SLOT_VARIANTS], pool, self.hidden, &rng)
+        # The other hands are the same for every move, and so are their plans.
+        for i in range(start.rules.players):
+            if i == self.view.seat:
+                self.given.seats[i] = self.own_plan
+            else:
+                make_plan(&self.given.seats[i], &start.hand[i][0], lowest32(start.ends[i]), self.plan_nodes)
         for i in range(self.size):
             if self.arms[i].racing:
                 s = start

@@ -28,7 +28,7 @@ def simulate(
     seed: int = 0,
     threads: int = 1,
     hub: int | None = None,
-    plan_nodes: int = 40,
+    plan_nodes: int = 30,
 ) -> Simulation:
     """Plays many rounds and returns what came of them: the batch interface of the core.
 

@@ -86,7 +86,7 @@ def test_what_is_wrong_with_a_call_is_said() -> None:
 
 @pytest.mark.parametrize("players", [2, 4, 8])
 def test_planned_rounds_are_those_of_the_planner(players: int) -> None:
-    """Playouts rank sets of tiles where the planner ranks a list of moves; they keep their plans, so means are compared."""
+    """Playouts rank sets of tiles where the planner ranks moves, and keep their plans, so means are compared."""
     rules = Rules.of("classic", players, first_turn="single", double_answer="anywhere")
     means, errors = stepped(rules, "planner", 250)
     done = simulate(rules, 20_000, "planner", plan_nodes=10_000)
