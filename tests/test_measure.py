@@ -66,3 +66,11 @@ def test_what_is_wrong_with_a_call_is_said() -> None:
         measure.legal_moves(FAMILY, 1, 1, -1)
     with pytest.raises(ValueError, match="tiles 91: expected a whole number from 1 to 90"):
         measure.plans(FAMILY, 1, 1, tiles=91)
+
+
+def test_the_state_of_a_round_is_small() -> None:
+    """A copy of it is one memcpy. The third part of a pickled round is the bytes of the struct."""
+    for rules in (FAMILY, Rules.of("classic", 14)):
+        state = Round.deal(rules, seed=1).__reduce__()[1][2]
+        assert isinstance(state, bytes)
+        assert 500 < len(state) <= 1024
