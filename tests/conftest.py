@@ -8,6 +8,9 @@ from hypothesis import settings
 settings.register_profile("caboose", deadline=None, derandomize=True, database=None)
 settings.load_profile("caboose")
 
-# Shells start background jobs with SIGINT ignored, and children inherit that: tests of Ctrl-C would wait for nothing.
+# Shells start background jobs with SIGINT ignored, nohup ignores SIGHUP, and children inherit that: tests of what these
+# signals do would wait for nothing.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
