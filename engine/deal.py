@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from caboose.engine.rules import Rules, tiles_in_set
 from caboose.engine.tiles import TILES, Tile
+
+if TYPE_CHECKING:
+    from caboose.engine.round import Round
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,3 +63,23 @@ class Deal:
             boneyard=tuple(order[rules.players * rules.hand :]),
             starter=starter,
         )
+
+
+def deal_of(round: Round) -> Deal:
+    """The deal with which ``round`` began, each hand in ascending order."""
+    hands = [set(hand) for hand in round.hands]
+    drawn = []
+    for event in reversed(round.events):
+        if event.kind == "hub":
+            hands[event.seat].add(Tile(round.hub, round.hub))
+        elif event.tile is not None and event.kind == "play":
+            hands[event.seat].add(event.tile)
+        elif event.tile is not None and event.kind == "draw":
+            hands[event.seat].remove(event.tile)
+            drawn.append(event.tile)
+    return Deal(
+        hub=round.hub,
+        hands=tuple(tuple(sorted(hand, key=lambda tile: tile.id)) for hand in hands),
+        boneyard=(*reversed(drawn), *round.boneyard),
+        starter=-1 if round.rules.starter == "holder" else round.starter,
+    )

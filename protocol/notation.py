@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
+from caboose.engine.deal import deal_of
 from caboose.engine.moves import Move
 from caboose.engine.round import Event, Observation
 from caboose.engine.rules import Rules
@@ -16,7 +17,7 @@ from caboose.engine.tiles import Tile
 from caboose.protocol import words
 from caboose.protocol.lines import ProtocolError
 from caboose.protocol.notation_deal import deal_text, parse_deal
-from caboose.protocol.notation_position import deal_of, parse_position, position_text
+from caboose.protocol.notation_position import parse_position, position_text
 from caboose.protocol.observation import OBSERVATION_WORDS, ObservationReader, observation_lines
 from caboose.protocol.scanner import NotationError, located, only, read_word, scan, sections
 from caboose.protocol.words import event_text, tiles_text

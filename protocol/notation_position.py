@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from caboose.engine.deal import Deal
+from caboose.engine.deal import deal_of
 from caboose.engine.moves import STOP, Move
 from caboose.engine.round import Event, Round
-from caboose.engine.tiles import Tile
 from caboose.protocol.notation_deal import DEAL_WORDS, deal_text, read_deal
 from caboose.protocol.scanner import NotationError, Word, located, read_word, scan, single_sections
 from caboose.protocol.words import EVENT_FORMS, WordError, event_text, parse_event, parse_move, parse_rules
@@ -16,38 +15,8 @@ from caboose.protocol.words import EVENT_FORMS, WordError, event_text, parse_eve
 _POSITION_WORDS: Final = ("rules", *DEAL_WORDS, "events")
 
 
-def deal_of(round: Round) -> Deal:
-    """The deal with which ``round`` began, each hand in ascending order.
-
-    Raises ``ValueError`` for a round that does not know what was drawn, as those of ``determinize``.
-    """
-    hands = [set(hand) for hand in round.hands]
-    drawn = []
-    for event in reversed(round.events):
-        if event.kind == "play":
-            hands[event.seat].add(_shown(event))
-        elif event.kind == "draw":
-            hands[event.seat].remove(_shown(event))
-            drawn.append(_shown(event))
-        elif event.kind == "hub":
-            hands[event.seat].add(Tile(round.hub, round.hub))
-    return Deal(
-        hub=round.hub,
-        hands=tuple(tuple(sorted(hand, key=lambda tile: tile.id)) for hand in hands),
-        boneyard=(*reversed(drawn), *round.boneyard),
-        starter=-1 if round.rules.starter == "holder" else round.starter,
-    )
-
-
-def _shown(event: Event) -> Tile:
-    if event.tile is None:
-        raise ValueError(f"the deal of this round is not known: {event_text(event)} does not show its tile")
-    return event.tile
-
-
 def position_text(round: Round) -> str:
-    """Three lines: the rules, the deal, the events with the tiles that were drawn. Raises ``ValueError`` as ``deal_of``
-    does."""
+    """Three lines: the rules, the deal, the events with the tiles that were drawn."""
     rules = round.rules
     events = " ".join(["events", *map(event_text, round.events)])
     return f"rules {rules}\n{deal_text(rules, deal_of(round))}\n{events}"
