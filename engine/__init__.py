@@ -1,6 +1,6 @@
 """The game and the thinking: rules, rounds, games, observations, and the search."""
 
-from caboose.engine.belief import determinize
+from caboose.engine.belief import Belief, Cohort, determinize
 from caboose.engine.deal import Deal
 from caboose.engine.game import Game
 from caboose.engine.moves import STOP, Move
@@ -17,8 +17,10 @@ __all__ = [
     "PRESETS",
     "STOP",
     "TILES",
+    "Belief",
     "Bot",
     "Candidate",
+    "Cohort",
     "Deal",
     "Event",
     "Game",

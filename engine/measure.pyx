@@ -6,14 +6,12 @@ double, and chance comes from ``seed`` alone, a whole number of at least 0. All 
 make no sense.
 """
 
-from libc.string cimport memcpy
-
-from caboose.engine.belief cimport Slots, deal_world, hidden_tiles, make_slots
 from caboose.engine.bits cimport TILE_COUNT, WORDS, Rng, mix, rng_below, rng_seed, u8, u16, u64
 from caboose.engine.dealing cimport deal_round, fill_deck
 from caboose.engine.plan cimport MAX_PLAN, Plan, make_plan
 from caboose.engine.policy cimport choose_random
 from caboose.engine.round cimport Observation, compile_rules
+from caboose.engine.sampler cimport Sampler, belief_build, belief_sample
 from caboose.engine.state cimport MAX_MOVES, Header, State, advance, apply_move
 from caboose.engine.state cimport legal_moves as list_moves
 
@@ -190,30 +188,27 @@ def plans(rules, hands, nodes, seed=0, tiles=None):
 def worlds(Observation observation not None, count, seed=0):
     """Deals ``count`` worlds that agree with ``observation``, after reading its events once. Counts the worlds."""
     cdef State s = observation.state
-    cdef Slots slots
-    cdef u8 pool[TILE_COUNT]
-    cdef u8 fresh[TILE_COUNT]
+    cdef Sampler sampler
     cdef Rng rng
     cdef u64 total = 0
-    cdef int _, seat, hidden, world_count
+    cdef int _, seat, world_count
     check_count("count", count)
     rng_seed(&rng, seed_of(seed))
     world_count = count
-    make_slots(
-        &slots,
-        &s.rules,
+    if not belief_build(
+        &sampler,
+        &s,
         observation.seat,
         observation.rules.hand,
         observation.starter,
         observation.log.events,
         observation.log.size,
         &rng,
-    )
-    hidden = hidden_tiles(&s, observation.seat, fresh)
+    ):
+        raise ValueError(f"no deal agrees with what seat {observation.seat + 1} has seen")
     with nogil:
         for _ in range(world_count):
-            memcpy(pool, fresh, sizeof(pool))
-            deal_world(&s, &slots, pool, hidden, &rng)
+            belief_sample(&s, &sampler, &rng)
             for seat in range(s.rules.players):
                 total = total * 31 + s.hand[seat][0]
     return Measured(count, total)

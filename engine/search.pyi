@@ -8,7 +8,7 @@ class Search:
     errors of their difference. ``win_bonus`` is the pips that winning the round is worth besides the score;
     ``plan_nodes`` bounds the search for a train in playouts, and ``noise`` is the range of chance in their ranks
     (points). ``truth`` is for measuring only: the round itself, which is then looked at instead of worlds.
-    Raises ``ValueError`` when the seat is not to move.
+    Raises ``ValueError`` when the seat is not to move, or when no deal agrees with what it has seen.
     """
 
     def __init__(

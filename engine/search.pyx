@@ -1,25 +1,24 @@
 """The search: a race of the legal moves over worlds that agree with what the seat knows.
 
-One world (``belief.pxd``) is drawn at a time, and every move still in the race is played in it, with every seat then
+One world (``sampler.pxd``) is drawn at a time, and every move still in the race is played in it, with every seat then
 following its plan to the end of the round (``playout.pxd``). So all moves meet the same worlds, and what is compared is
 the difference in each world. A move that is clearly worse than the leader leaves the race.
 """
 
 from libc.math cimport fabs
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
-from caboose.engine.belief cimport Slots, deal_world, hidden_tiles, make_slots
-from caboose.engine.bits cimport TILE_COUNT, Rng, lowest32, mix, rng_seed, u8, u16, u64
+from caboose.engine.bits cimport Rng, lowest32, mix, rng_seed, u16, u64
 from caboose.engine.moves cimport move_of_code
 from caboose.engine.plan cimport Plan, make_plan
 from caboose.engine.playout cimport Plans, play_out_planned
 from caboose.engine.policy cimport choose_planned, follow
 from caboose.engine.round cimport Observation, Round
+from caboose.engine.sampler cimport Sampler, belief_build, belief_sample
 from caboose.engine.state cimport MAX_MOVES, State, apply_move, hand_score, legal_moves
 
 cdef enum:
     MAX_ARMS = 128       # of more moves than that the last ones are left out, the planner's choice excepted
-    SLOT_VARIANTS = 16   # guesses at which slots the played tiles left
     FIRST_WORLDS = 16    # before any move leaves the race
     CHECK_EVERY = 8      # worlds between two looks at the race
     ROOT_PLAN_NODES = 2000
@@ -41,13 +40,11 @@ cdef class Search:
     errors of their difference. ``win_bonus`` is the pips that winning the round is worth besides the score;
     ``plan_nodes`` bounds the search for a train in playouts, and ``noise`` is the range of chance in their ranks
     (points). ``truth`` is for measuring only: the round itself, which is then looked at instead of worlds.
-    Raises ``ValueError`` when the seat is not to move.
+    Raises ``ValueError`` when the seat is not to move, or when no deal agrees with what it has seen.
     """
 
     cdef Observation view
-    cdef Slots slots[SLOT_VARIANTS]
-    cdef u8 pool[TILE_COUNT]
-    cdef int hidden
+    cdef Sampler belief
     cdef Plan own_plan
     cdef Plans given     # what the seats mean to do when the world begins
     cdef Plans plans
@@ -80,7 +77,6 @@ cdef class Search:
         cdef Plan plan
         cdef Rng rng
         cdef int i, n
-        cdef int needed
         cdef State *s = &view.state
         if s.over or s.turn != view.seat:
             raise ValueError(f"seat {view.seat + 1} is not to move")
@@ -105,16 +101,10 @@ cdef class Search:
         for i in range(self.size):
             self.arms[i].code = codes[i]
             self.arms[i].racing = True
-        for i in range(SLOT_VARIANTS):
-            make_slots(
-                &self.slots[i], &s.rules, view.seat, view.rules.hand, view.starter, view.log.events, view.log.size, &rng
-            )
-        self.hidden = hidden_tiles(s, view.seat, self.pool)
-        needed = s.bone_end - s.bone_next
-        for i in range(s.rules.players):
-            needed += self.slots[0].size[i]
-        if needed != self.hidden:
-            raise ValueError(f"the observation does not add up: {self.hidden} hidden tiles for {needed} places")
+        if not belief_build(
+            &self.belief, s, view.seat, view.rules.hand, view.starter, view.log.events, view.log.size, &rng
+        ):
+            raise ValueError(f"no deal agrees with what seat {view.seat + 1} has seen")
 
     # Plays one move in a world and the round to its end: the pips by which the seat ends below the others' mean, and
     # the bonus if nobody has fewer.
@@ -144,15 +134,13 @@ cdef class Search:
     cdef void world(self) noexcept nogil:
         cdef State start = self.view.state
         cdef State s
-        cdef u8 pool[TILE_COUNT]
         cdef Rng rng, stream
         cdef int i, j
         rng_seed(&rng, self.seed + mix(self.worlds + 1))
         if self.truth is not None:
             start = self.truth.state
         else:
-            memcpy(pool, self.pool, sizeof(pool))
-            deal_world(&start, &self.slots[self.worlds % SLOT_VARIANTS], pool, self.hidden, &rng)
+            belief_sample(&start, &self.belief, &rng)
         # The other hands are the same for every move, and so are their plans.
         for i in range(start.rules.players):
             if i == self.view.seat:
