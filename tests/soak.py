@@ -1,8 +1,9 @@
 """Looks for rare faults for as long as one likes: ``python tests/soak.py --seconds 60 --jobs 2``.
 
 Rounds and whole games of random rules are played on the fast core and on the reference and compared at every step
-(``duel.py``), and every parser gets damaged text (``fuzzing.py``). Each of these has a number, so that it can be seen
-again. Exit codes: 0 nothing found, 1 something found (with the command that shows it again), 2 a wrong call.
+(``duel.py``), beliefs are compared with what was and with all deals that are possible (``believing.py``), and every
+parser gets damaged text (``fuzzing.py``). Each of these has a number, so that it can be seen again. Exit codes: 0
+nothing found, 1 something found (with the command that shows it again), 2 a wrong call.
 """
 
 from __future__ import annotations
@@ -19,11 +20,13 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.sharedctypes import Synchronized
 from typing import Final, Protocol
 
+import believing
 import duel
 import fuzzing
 from fuzz_parts import PARTS
 
 PARSING: Final = 0.15  # the share of the time that goes to the parsers
+BELIEVING: Final = 0.15  # and to beliefs
 REPORT_EVERY: Final = 2.0  # seconds
 SILENT: Final = 400.0  # seconds after which a job must be caught in a loop: longer than hypothesis makes examples small
 TELL_EVERY: Final = 60.0  # seconds
@@ -49,6 +52,7 @@ class Report:
     rounds: int = 0
     games: int = 0
     moves: int = 0
+    beliefs: int = 0
     found: int = 0
     values: collections.Counter[tuple[str, str]] = field(default_factory=collections.Counter)  # rounds with each value
     met: collections.Counter[str] = field(default_factory=collections.Counter)  # rounds in which something happened
@@ -59,6 +63,7 @@ class Report:
         self.rounds += other.rounds
         self.games += other.games
         self.moves += other.moves
+        self.beliefs += other.beliefs
         self.found += other.found
         self.values += other.values
         self.met += other.met
@@ -103,8 +108,8 @@ def work(index: int, jobs: int, seed: int, until: Synchronized[float], doing: No
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent says when to stop
     report, found = Report(), 0
     began = told = time.monotonic()
-    parsing = 0.0
-    number = case = index
+    parsing = believed = 0.0
+    number = case = belief = index
     parent = os.getppid()
     while found < MOST_FOUND and (now := time.monotonic()) < until.value and os.getppid() == parent:
         if now - told > REPORT_EVERY:
@@ -117,6 +122,11 @@ def work(index: int, jobs: int, seed: int, until: Synchronized[float], doing: No
                 doing.value = f"--part {part.name} --case {at}".encode()
                 report.texts[part.name] += part.run(seed, at)
                 parsing += time.monotonic() - now
+            elif believed < BELIEVING * (now - began):
+                doing.value = f"--belief {belief}".encode()
+                belief += jobs
+                report.beliefs += believing.look(belief - jobs, seed)
+                believed += time.monotonic() - now
             else:
                 doing.value = f"--round {number}".encode()
                 number += jobs
@@ -207,7 +217,8 @@ def show(report: Report, seconds: float, jobs: int, seed: int) -> None:
     for part in PARTS:
         print(f"parser {part.name:13} {report.texts[part.name]:,} damaged texts")
     texts = sum(report.texts.values())
-    did = f"{report.rounds:,} rounds ({report.games:,} games), {report.moves:,} moves, {texts:,} texts"
+    did = f"{report.rounds:,} rounds ({report.games:,} games), {report.moves:,} moves, {report.beliefs:,} beliefs"
+    did += f", {texts:,} texts"
     print(f"{did}, {report.found} faults; {seconds:.0f} s, {jobs} jobs, seed {seed}")
 
 
@@ -217,11 +228,13 @@ def _by_number(value: str) -> tuple[int, str]:
     return (int(number), "") if number.isdigit() else (sys.maxsize, value)
 
 
-def again(seed: int, round: int | None, part: str | None, case: int) -> None:
+def again(seed: int, round: int | None, belief: int | None, part: str | None, case: int) -> None:
     """One thing only. Raises ``Difference`` or ``Fault``."""
     if round is not None:
         outcome = duel.compare(round, seed)
         print(f"{outcome.rules}\n{outcome.rounds} rounds, {outcome.moves} moves: no difference")
+    elif belief is not None:
+        print(f"{believing.look(belief, seed)} beliefs: no fault")
     else:
         tried = next(one for one in PARTS if one.name == part).run(seed, case)
         print(f"{tried} texts: no fault")
@@ -230,20 +243,21 @@ def again(seed: int, round: int | None, part: str | None, case: int) -> None:
 def main() -> int:
     """The command line."""
     parts = [part.name for part in PARTS]
-    parser = argparse.ArgumentParser(description="Look for rare faults of the rules engine and of the parsers.")
+    parser = argparse.ArgumentParser(description="Look for rare faults of the rules, of beliefs and of the parsers.")
     parser.add_argument("--seconds", type=float, default=60.0, help="how long to go on (default 60)")
     parser.add_argument("--rounds", type=float, default=float("inf"), help="or until there were as many rounds")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes (default: one for each core)")
     parser.add_argument("--seed", type=int, default=1, help="another seed gives other rounds and texts (default 1)")
     parser.add_argument("--round", type=int, help="compare only the round or game of this number")
+    parser.add_argument("--belief", type=int, help="look only at beliefs of the round of this number")
     parser.add_argument("--part", choices=parts, help="try only this part of the parsers")
     parser.add_argument("--case", type=int, default=0, help="which texts --part tries")
     arguments = parser.parse_args()
     if arguments.jobs < 1:
         parser.error(f"--jobs {arguments.jobs}: expected at least 1")
-    if arguments.round is not None or arguments.part is not None:
+    if arguments.round is not None or arguments.belief is not None or arguments.part is not None:
         try:
-            again(arguments.seed, arguments.round, arguments.part, arguments.case)
+            again(arguments.seed, arguments.round, arguments.belief, arguments.part, arguments.case)
         except (duel.Difference, fuzzing.Fault) as fault:
             print(fault)
             return 1
