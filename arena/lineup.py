@@ -42,7 +42,7 @@ class Contestant:
     def player(self, control: TimeControl, in_process: bool) -> Bot:
         """A player for a seat: in this process if that is wanted and it is built in, else an engine not yet started."""
         if self.builtin and in_process:
-            return make_builtin(self.builtin, dict(self.options))
+            return make_builtin(self.builtin, dict(self.options), measuring=True)
         return self.engine(control)
 
 
@@ -73,14 +73,17 @@ def builtin_command(name: str) -> tuple[str, ...]:
     return (sys.executable, "-P", "-m", "caboose.arena.engine", name)
 
 
-def make_contestants(words: Sequence[str], engines: Sequence[str], options: Sequence[str]) -> tuple[Contestant, ...]:
+def make_contestants(
+    words: Sequence[str], engines: Sequence[str], options: Sequence[str], *, measuring: bool = False
+) -> tuple[Contestant, ...]:
     """The contestants that a call names: first ``words``, then ``engines`` (command lines).
 
     A word is the name of a built-in bot, or a command line if it has a blank or a slash in it. Each of
     ``options`` is NAME.Option=value, where NAME is a label, or a built-in name (all that are it), or the number of
-    a contestant from 1. Raises ``CallError`` for what is unknown or cannot be read.
+    a contestant from 1. Measuring bots, which see what is hidden, are refused unless ``measuring`` is on. Raises
+    ``CallError`` for what is unknown, refused or cannot be read.
     """
-    commands = [_parse_word(word) for word in words] + [_parse_command(line) for line in engines]
+    commands = [_parse_word(word, measuring) for word in words] + [_parse_command(line) for line in engines]
     bases = [name or _base_name(command) for name, command in commands]
     cut = [base[: MAX_LABEL - 3] if bases.count(base) > 1 else base for base in bases]
     labels = [name if cut.count(name) == 1 else f"{name}#{cut[: i + 1].count(name)}" for i, name in enumerate(cut)]
@@ -97,7 +100,7 @@ def make_contestants(words: Sequence[str], engines: Sequence[str], options: Sequ
     )
     for contestant in contestants:
         if contestant.builtin:
-            make_builtin(contestant.builtin, dict(contestant.options))
+            make_builtin(contestant.builtin, dict(contestant.options), measuring)
     return contestants
 
 
@@ -124,19 +127,21 @@ def make_lineup(contestants: Sequence[Contestant], players: int | None) -> Lineu
     return Lineup(tuple(contestants), tuple(range(players)))
 
 
-def make_builtin(name: str, options: Mapping[str, str]) -> Bot:
-    """A built-in bot. Raises ``CallError`` for a name or an option that there is not."""
+def make_builtin(name: str, options: Mapping[str, str], measuring: bool) -> Bot:
+    """A built-in bot, with ``measuring`` also one that only measures. Raises ``CallError`` for a name or an option that
+    there is not."""
+    create = bots.create_measuring if measuring and name in bots.MEASURING else bots.create
     try:
-        return bots.create(name, **options)
+        return create(name, **options)
     except (bots.BotError, OptionError) as error:
         raise CallError(str(error)) from None
 
 
-def _parse_word(word: str) -> tuple[str, tuple[str, ...]]:
+def _parse_word(word: str, measuring: bool) -> tuple[str, tuple[str, ...]]:
     """A contestant as (built-in name or empty, command)."""
     if "/" in word or any(c.isspace() for c in word):
         return _parse_command(word)
-    make_builtin(word, {})
+    make_builtin(word, {}, measuring)
     return word, builtin_command(word)
 
 

@@ -19,6 +19,7 @@ from caboose.arena.lineup import Contestant
 from caboose.arena.records import Recorder, without_logs
 from caboose.arena.results import BlockResult, MatchResult, Played
 from caboose.arena.stats import Scoreboard, Standing
+from caboose.bots import MEASURING
 from caboose.engine.play import OptionError
 from caboose.protocol.process import EngineFault
 from caboose.protocol.referee import TimeControl
@@ -41,7 +42,8 @@ def introduce(contestant: Contestant, control: TimeControl) -> Played:
     """
     played = Played(contestant.label, contestant.builtin, contestant.command, contestant.options)
     if contestant.builtin:
-        return replace(played, version=caboose_version())
+        measuring = MEASURING[contestant.builtin].sees if contestant.builtin in MEASURING else ""
+        return replace(played, version=caboose_version(), measuring=measuring)
     engine = contestant.engine(control)
     try:
         with engine:

@@ -134,7 +134,8 @@ def without_logs(block: BlockResult) -> BlockResult:
 
 def _player(played: Played) -> PlayerRecord:
     if played.builtin:
-        fields = [("bot", played.builtin), ("version", played.version)]
+        sees = f"sees {played.measuring}" if played.measuring else ""
+        fields = [("bot", played.builtin), ("measuring", sees), ("version", played.version)]
     else:
         fields = [
             ("engine", played.engine),

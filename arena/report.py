@@ -97,6 +97,13 @@ def print_standings(console: Console, result: MatchResult, standings: Sequence[S
             "Score and margin: pips a round. Margin: the others' mean less its own, more is better; "
             f"± 95 % (Student t, {_counted(blocks, 'block')}). {fair}",
         )
+        for contestant in result.contestants:
+            if contestant.measuring:
+                _say(
+                    console,
+                    f"{contestant.label} is a measuring bot: it sees {contestant.measuring}. Its figures are no "
+                    "honest play, and neither are those of who met it.",
+                )
         _print_faults(console, result, standings)
     _say(console, f"Seed {result.seed}, {duration_text(result.seconds)}.")
 

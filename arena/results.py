@@ -41,7 +41,10 @@ class BlockResult:
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A contestant as it played: what was asked for, and what an engine said of itself (empty for built-in bots)."""
+    """A contestant as it played: what was asked for, and what an engine said of itself (empty for built-in bots).
+
+    ``measuring`` is what a measuring bot saw of what is hidden, and empty for all who played honestly.
+    """
 
     label: str
     builtin: str
@@ -50,6 +53,7 @@ class Played:
     engine: str = ""
     version: str = ""
     author: str = ""
+    measuring: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 from caboose.bots.base import SEED, BuiltIn
 from caboose.engine.moves import Move
 from caboose.engine.play import Candidate, Info, Limits, Option
-from caboose.engine.round import Observation
+from caboose.engine.round import Observation, Round
 from caboose.engine.search import Search
 
 CHUNK: Final = 32  # iterations between two looks at the clock
@@ -31,6 +31,12 @@ class MctsBot(BuiltIn):
     )
 
     def choose(self, observation: Observation, limits: Limits) -> Move:
+        return self._decide(observation, limits)
+
+    def _decide(
+        self, observation: Observation, limits: Limits, truth: Round | None = None, open_boneyard: bool = True
+    ) -> Move:
+        """The move; of ``truth`` and ``open_boneyard`` see ``Search``."""
         start = time.perf_counter()
         legal = observation.legal_moves()
         if not legal:
@@ -44,6 +50,8 @@ class MctsBot(BuiltIn):
             win_bonus=self.number("WinBonus"),
             plan_nodes=self.number("PlanNodes"),
             noise=self.number("Noise"),
+            truth=truth,
+            open_boneyard=open_boneyard,
         )
         budget = self._budget(observation, limits)
         most = limits.nodes

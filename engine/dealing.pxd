@@ -1,6 +1,8 @@
-# Random deals in the core: which tiles there are to deal, and a round dealt from them.
+# Random deals in the core: which tiles there are to deal, a round dealt from them, and a boneyard in a new order.
 
-from caboose.engine.bits cimport Rng, rng_below, u8
+from libc.string cimport memset
+
+from caboose.engine.bits cimport TILE_COUNT, Rng, rng_below, u8
 from caboose.engine.state cimport (
     Header,
     State,
@@ -25,19 +27,38 @@ cdef inline int fill_deck(u8 *deck, const Header *rules, bint dealt_hub) noexcep
     return size
 
 
+cdef inline void shuffle(u8 *tiles, int size, Rng *rng) noexcept nogil:
+    cdef int i, j
+    cdef u8 tile
+    for i in range(size):
+        j = i + rng_below(rng, size - i)
+        tile = tiles[j]
+        tiles[j] = tiles[i]
+        tiles[i] = tile
+
+
+# The boneyard in a random order, which its present one has no part in.
+cdef inline void shuffle_boneyard(State *s, Rng *rng) noexcept nogil:
+    cdef u8 there[TILE_COUNT]
+    cdef int i, tile, end = s.bone_next
+    memset(there, 0, sizeof(there))
+    for i in range(s.bone_next, s.bone_end):
+        there[s.bone[i]] = 1
+    for tile in range(TILE_COUNT):
+        if there[tile]:
+            s.bone[end] = tile
+            end += 1
+    shuffle(&s.bone[s.bone_next], end - s.bone_next, rng)
+
+
 # A random deal. `deck` holds the tiles to deal, and is left shuffled.
 cdef inline void deal_round(
     State *s, const Header *rules, bint dealt_hub, bint holder_starts, int hand, u8 *deck, int size, Rng *rng
 ) noexcept nogil:
-    cdef int seat, i, j, _
+    cdef int seat, i, _
     cdef int at = 0
-    cdef u8 tile
     clear(s, rules)
-    for i in range(size):
-        j = i + rng_below(rng, size - i)
-        tile = deck[j]
-        deck[j] = deck[i]
-        deck[i] = tile
+    shuffle(deck, size, rng)
     for seat in range(rules.players):
         s.count[seat] = hand
         for _ in range(hand):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from caboose.engine.moves import Move
-    from caboose.engine.round import Observation
+    from caboose.engine.round import Observation, Round
 
 OPTION_TYPES: Final = ("check", "spin", "combo", "string", "button")
 
@@ -123,3 +123,14 @@ class Bot(Protocol):
 
     def choose(self, observation: Observation, limits: Limits) -> Move:
         """A legal move for the seat whose observation it is."""
+
+
+@runtime_checkable
+class Knowing(Protocol):
+    """A player that is told what is hidden: never an opponent, only a measure of what knowing would be worth.
+
+    Only a player in the referee's own process can be one. It is a ``Bot`` too, whose ``choose`` is not called.
+    """
+
+    def choose_knowing(self, round_: Round, observation: Observation, limits: Limits) -> Move:
+        """A legal move for the seat whose observation it is, in ``round_``, a copy of the round being played."""

@@ -7,8 +7,9 @@ class Search:
     ``seed`` is 0 to 2**63 - 1. A move leaves the race when it is worse than the leader by ``confidence`` standard
     errors of their difference. ``win_bonus`` is the pips that winning the round is worth besides the score;
     ``plan_nodes`` bounds the search for a train in playouts, and ``noise`` is the range of chance in their ranks
-    (points). ``truth`` is for measuring only: the round itself, which is then looked at instead of worlds.
-    Raises ``ValueError`` when the seat is not to move, or when no deal agrees with what it has seen.
+    (points). ``truth`` is for measuring only: the round itself, which is then looked at instead of worlds; of it only
+    the hands, with the boneyard shuffled anew for each world, when ``open_boneyard`` is False. Raises ``ValueError``
+    when the seat is not to move, when no deal agrees with what it has seen, or when ``truth`` is not the round it sees.
     """
 
     def __init__(
@@ -21,6 +22,7 @@ class Search:
         plan_nodes: int = 40,
         noise: int = 4,
         truth: Round | None = None,
+        open_boneyard: bool = True,
     ) -> None: ...
     @property
     def size(self) -> int:

@@ -9,6 +9,7 @@ from libc.math cimport fabs
 from libc.string cimport memset
 
 from caboose.engine.bits cimport Rng, lowest32, mix, rng_seed, u16, u64
+from caboose.engine.dealing cimport shuffle_boneyard
 from caboose.engine.moves cimport move_of_code
 from caboose.engine.plan cimport Plan, make_plan
 from caboose.engine.playout cimport Plans, play_out_planned
@@ -39,8 +40,9 @@ cdef class Search:
     ``seed`` is 0 to 2**63 - 1. A move leaves the race when it is worse than the leader by ``confidence`` standard
     errors of their difference. ``win_bonus`` is the pips that winning the round is worth besides the score;
     ``plan_nodes`` bounds the search for a train in playouts, and ``noise`` is the range of chance in their ranks
-    (points). ``truth`` is for measuring only: the round itself, which is then looked at instead of worlds.
-    Raises ``ValueError`` when the seat is not to move, or when no deal agrees with what it has seen.
+    (points). ``truth`` is for measuring only: the round itself, which is then looked at instead of worlds; of it only
+    the hands, with the boneyard shuffled anew for each world, when ``open_boneyard`` is False. Raises ``ValueError``
+    when the seat is not to move, when no deal agrees with what it has seen, or when ``truth`` is not the round it sees.
     """
 
     cdef Observation view
@@ -61,6 +63,7 @@ cdef class Search:
     cdef int plan_nodes
     cdef int noise
     cdef Round truth
+    cdef bint open_boneyard
 
     def __init__(
         self,
@@ -72,6 +75,7 @@ cdef class Search:
         int plan_nodes=40,
         int noise=4,
         Round truth=None,
+        bint open_boneyard=True,
     ):
         cdef u16 codes[MAX_MOVES]
         cdef Plan plan
@@ -86,7 +90,10 @@ cdef class Search:
         self.win_bonus = win_bonus
         self.plan_nodes = plan_nodes
         self.noise = noise
-        self.truth = truth
+        if truth is not None and truth.observe(view.seat, view.past_scores) != view:
+            raise ValueError("truth is another round than the one observed")
+        self.truth = None if truth is None else truth.copy()
+        self.open_boneyard = open_boneyard
         make_plan(&self.own_plan, &s.hand[view.seat][0], lowest32(s.ends[view.seat]), ROOT_PLAN_NODES)
         n = legal_moves(s, codes)
         plan = self.own_plan
@@ -139,6 +146,8 @@ cdef class Search:
         rng_seed(&rng, self.seed + mix(self.worlds + 1))
         if self.truth is not None:
             start = self.truth.state
+            if not self.open_boneyard:
+                shuffle_boneyard(&start, &rng)
         else:
             belief_sample(&start, &self.belief, &rng)
         # The other hands are the same for every move, and so are their plans.

@@ -10,11 +10,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple, ParamSpec, TypeVar
 
 from caboose.engine.game import Game, places
 from caboose.engine.moves import Move
-from caboose.engine.play import Bot, Info, Limits
+from caboose.engine.play import Bot, Info, Knowing, Limits
 from caboose.protocol.process import EngineFault, EngineProcess
 
 if TYPE_CHECKING:
@@ -208,6 +209,7 @@ def play_game(
     ``on_fault="forfeit"`` the game ends there instead. Faults are not raised: they are in the result.
 
     Engine processes that do not run are started, and those with a fault are closed; the others go on running.
+    A player that is ``Knowing`` gets the round itself, and no other does.
     With ``recording`` the result has the log of each round. Raises ``ValueError`` for a number of bots that is not the
     number of players.
     """
@@ -276,6 +278,8 @@ class _Referee:
         """The move of the seat's own player, the ms that it took, and the score that it expects, if it is wanted and
         the player says one. Raises ``EngineFault``."""
         player = seat.player
+        # A copy, so that nothing it does reaches the game.
+        choose = partial(player.choose_knowing, self.game.round.copy()) if isinstance(player, Knowing) else player.choose
         deadline = self.control.deadline(seat.left)
         limits = self.control.limits(seat.left)
         reports: list[Info] = []
@@ -283,7 +287,7 @@ class _Referee:
             limits.report = reports.append
         start = time.perf_counter()
         try:
-            move = _guarded("dead", player.choose, observation, limits)
+            move = _guarded("dead", choose, observation, limits)
         except EngineFault:
             seat.spend((time.perf_counter() - start) * 1000)
             raise

@@ -63,7 +63,8 @@ def match(
         bool,
         typer.Option(
             "--in-process",
-            help="Play the built-in bots inside the referee instead of each in a process of its own.",
+            help="Play the built-in bots inside the referee instead of each in a process of its own. Only here may "
+            f"{' and '.join(builtin.MEASURING)} take part, which see what is hidden: they measure what that is worth.",
             rich_help_panel=PLAYERS,
         ),
     ] = False,
@@ -149,7 +150,7 @@ def match(
     """
     if on_fault not in FAULT_POLICIES:
         raise CallError(f"--on-fault {on_fault}: expected {' or '.join(FAULT_POLICIES)}")
-    contestants = make_contestants(bots or [], engine or [], option or [])
+    contestants = make_contestants(bots or [], engine or [], option or [], measuring=in_process)
     lineup = make_lineup(contestants, players)
     plan = Plan(
         rules=make_rules(preset, lineup.players, {"set": set, "rounds": rounds}, rule or []),
