@@ -43,7 +43,7 @@ def create(name: str, **options: str | int | bool) -> BuiltIn:
     """A new bot of that name with options set, as text or as values. Raises ``BotError`` or ``OptionError``."""
     if name in MEASURING:
         raise BotError(
-            f"{name} sees {MEASURING[name].sees}, so it is no opponent: it only measures, in `caboose match --in-process`"
+            f"{name} sees {MEASURING[name].sees} and is no opponent: it only measures, in `caboose match --in-process`"
         )
     if name not in BOTS:
         close = difflib.get_close_matches(name, BOTS, n=1)

@@ -278,8 +278,10 @@ class _Referee:
         """The move of the seat's own player, the ms that it took, and the score that it expects, if it is wanted and
         the player says one. Raises ``EngineFault``."""
         player = seat.player
-        # A copy, so that nothing it does reaches the game.
-        choose = partial(player.choose_knowing, self.game.round.copy()) if isinstance(player, Knowing) else player.choose
+        choose = player.choose
+        if isinstance(player, Knowing):
+            # A copy, so that nothing it does reaches the game.
+            choose = partial(player.choose_knowing, self.game.round.copy())
         deadline = self.control.deadline(seat.left)
         limits = self.control.limits(seat.left)
         reports: list[Info] = []
