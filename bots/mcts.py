@@ -1,20 +1,58 @@
-"""The bot that searches, and how it spends its time."""
+"""The bot that searches, how it spends its time, and how it plays below its strength."""
 
 from __future__ import annotations
 
+import math
+import random
 import time
-from typing import ClassVar, Final
+from concurrent.futures import ThreadPoolExecutor
+from typing import ClassVar, Final, NamedTuple
 
 from caboose.bots.base import SEED, BuiltIn
 from caboose.engine.moves import Move
 from caboose.engine.play import Candidate, Info, Limits, Option
 from caboose.engine.round import Observation, Round
-from caboose.engine.search import Search
+from caboose.engine.search import MAX_THREADS, Search
 
-CHUNK: Final = 32  # iterations between two looks at the clock
+CHUNK: Final = 32  # playouts between two looks at the clock, at first …
+CHUNK_SECONDS: Final = 0.001  # … and then so many as take that long
 REPORT_EVERY: Final = 0.5  # seconds between two reports
 DEFAULT_NODES: Final = 2000  # when nothing limits the search
 DECISIONS_A_ROUND: Final = 10  # real choices of a seat in a round, about; forced moves are never asked
+CLEAR_LEAD: Final = 2.0  # standard errors: a closer race is worth more time
+MOST_STRETCH: Final = 3.0  # times the usual time for it
+FULL_LEVEL: Final = 10
+
+
+class Level(NamedTuple):
+    """How a level below full strength plays: playouts a move, and the pips by which it may err for the worse.
+
+    Moves are chosen with weights exp(score / temperature): the mistakes are those of someone who judges badly, close
+    moves are mixed up often and bad ones never played.
+    """
+
+    nodes: int
+    temperature: float
+
+
+LEVELS: Final = {
+    1: Level(60, 20.0),
+    2: Level(90, 14.0),
+    3: Level(130, 10.0),
+    4: Level(200, 7.0),
+    5: Level(300, 5.0),
+    6: Level(450, 3.5),
+    7: Level(700, 2.5),
+    8: Level(1000, 1.5),
+    9: Level(1500, 0.8),
+}
+
+
+class Budget(NamedTuple):
+    """Seconds for a move: usually, and at most where the race is close."""
+
+    usual: float
+    most: float
 
 
 class MctsBot(BuiltIn):
@@ -23,12 +61,19 @@ class MctsBot(BuiltIn):
     name: ClassVar[str] = "mcts"
     declared: ClassVar[tuple[Option, ...]] = (
         SEED,
+        Option("Threads", "spin", default=1, min=1, max=MAX_THREADS, help="processors to use; play is the same"),
+        Option("Level", "spin", default=FULL_LEVEL, min=1, max=FULL_LEVEL, help="strength, 1 for beginners to 10"),
         Option("Overhead", "spin", default=2, min=0, max=10_000, help="milliseconds of each move kept back"),
         Option("Confidence", "spin", default=400, min=0, max=10_000, help="1/100 standard errors that drop a move"),
         Option("WinBonus", "spin", default=10, min=0, max=1000, help="pips that winning the round is worth"),
+        Option("GameWeight", "spin", default=0, min=0, max=100, help="% that winning the game counts in the end"),
         Option("PlanNodes", "spin", default=40, min=1, max=100_000, help="tries for a long train in playouts"),
         Option("Noise", "spin", default=4, min=0, max=1000, help="chance in playouts, in rank points"),
     )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._pool: ThreadPoolExecutor | None = None
 
     def choose(self, observation: Observation, limits: Limits) -> Move:
         return self._decide(observation, limits)
@@ -48,50 +93,69 @@ class MctsBot(BuiltIn):
             self.number("Seed"),
             confidence=self.number("Confidence") / 100,
             win_bonus=self.number("WinBonus"),
+            game_weight=self.number("GameWeight") / 100,
             plan_nodes=self.number("PlanNodes"),
             noise=self.number("Noise"),
+            threads=self.number("Threads"),
             truth=truth,
             open_boneyard=open_boneyard,
         )
+        level = LEVELS.get(self.number("Level"))
         budget = self._budget(observation, limits)
         most = limits.nodes
         if most is None and budget is None and not limits.infinite:
             most = DEFAULT_NODES
+        if level is not None:
+            most = level.nodes if most is None else min(level.nodes, most)
         self._think(search, start, budget, most, limits)
         if limits.report is not None:
             limits.report(_info(search, start))
-        return search.best
+        return search.best if level is None else _err(search, level, self.number("Seed"), observation)
 
-    def _budget(self, observation: Observation, limits: Limits) -> float | None:
-        """The seconds to spend on this move; None where time does not limit."""
+    def _budget(self, observation: Observation, limits: Limits) -> Budget | None:
+        """The time for this move; None where time does not limit."""
+        if limits.infinite:
+            return None
         overhead = self.number("Overhead") / 1000
         budgets = []
         if limits.movetime is not None:
-            budgets.append(limits.movetime / 1000 - overhead)
+            budgets.append(Budget(limits.movetime / 1000, limits.movetime / 1000))
         if limits.clock is not None:
             clock = limits.clock / 1000
             increment = (limits.increment or 0) / 1000
             rounds_left = observation.rules.rounds - len(observation.past_scores) - 1
             decisions = 2 + 0.7 * observation.hand_sizes[observation.seat] + DECISIONS_A_ROUND * rounds_left
-            budgets.append(min(clock / decisions + 0.8 * increment, 0.5 * clock) - overhead)
-        return max(0.0, min(budgets)) if budgets and not limits.infinite else None
+            usual = min(clock / decisions + 0.8 * increment, 0.5 * clock)
+            budgets.append(Budget(usual, max(usual, min(MOST_STRETCH * usual, 0.3 * clock))))
+        if not budgets:
+            return None
+        return Budget(
+            max(0.0, min(budget.usual for budget in budgets) - overhead),
+            max(0.0, min(budget.most for budget in budgets) - overhead),
+        )
 
-    @staticmethod
-    def _think(search: Search, start: float, budget: float | None, most: int | None, limits: Limits) -> None:
+    def _think(self, search: Search, start: float, budget: Budget | None, most: int | None, limits: Limits) -> None:
         """Runs the search until time, nodes, ``stop`` or its own certainty end it."""
+        if search.threads > 1 and self._pool is None:
+            self._pool = ThreadPoolExecutor(MAX_THREADS - 1)  # it starts a thread only when one is wanted
+        begun = now = time.perf_counter()
         next_report = start + REPORT_EVERY
         while True:
             # A world costs a node for each move in the race, and is played whole or not at all.
             chunk = max(CHUNK, search.racing)
+            if now > begun:
+                chunk = max(chunk, int(search.nodes / (now - begun) * CHUNK_SECONDS))
             if most is not None:
                 chunk = min(chunk, most - search.nodes)
             before = search.nodes
-            search.run(chunk)
+            search.run(chunk, self._pool)
             if search.nodes == before:
                 return
             now = time.perf_counter()
-            if budget is not None and now - start >= budget:
-                return
+            if budget is not None:
+                spent = now - start
+                if spent >= budget.most or (spent >= budget.usual and search.lead > CLEAR_LEAD):
+                    return
             if limits.stop is not None and limits.stop.is_set():
                 return
             if limits.report is not None and now >= next_report:
@@ -99,9 +163,20 @@ class MctsBot(BuiltIn):
                 next_report = now + REPORT_EVERY
 
 
+def _err(search: Search, level: Level, seed: int, observation: Observation) -> Move:
+    """A move as the level would choose it. Chance comes from the seed and what the seat sees."""
+    rng = random.Random(f"{seed} {len(observation.events)} {observation.hand}")
+    candidates = [candidate for candidate in search.candidates() if candidate.visits]
+    if not candidates:
+        return search.best
+    top = max(candidate.score for candidate in candidates)
+    weights = [math.exp((candidate.score - top) / level.temperature) for candidate in candidates]
+    return rng.choices([candidate.move for candidate in candidates], weights)[0]
+
+
 def _info(search: Search, start: float) -> Info:
     elapsed = time.perf_counter() - start
-    candidates = tuple(Candidate(move, visits, value) for move, visits, value in search.candidates())
+    candidates = tuple(Candidate(c.move, c.visits, c.score) for c in search.candidates())
     return Info(
         time=elapsed * 1000,
         nodes=search.nodes,

@@ -1,15 +1,36 @@
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from typing import NamedTuple
+
 from caboose.engine.moves import Move
 from caboose.engine.round import Observation, Round
+from caboose.engine.rules import Rules
+
+MAX_THREADS: int
+
+class Candidate(NamedTuple):
+    """A move of the race: ``score`` is the pips by which the seat ends below the others' mean, ± ``error`` (95 %).
+
+    ``win`` is the share of worlds in which nobody ended with fewer pips; 0 visits say nothing of either.
+    """
+
+    move: Move
+    visits: int
+    score: float
+    error: float
+    win: float
 
 class Search:
     """The search of one decision: a race of its moves over worlds that agree with an observation.
 
     ``seed`` is 0 to 2**63 - 1. A move leaves the race when it is worse than the leader by ``confidence`` standard
-    errors of their difference. ``win_bonus`` is the pips that winning the round is worth besides the score;
+    errors of their difference. ``win_bonus`` is the pips that winning the round is worth besides the score, and
+    ``game_weight`` (0 to 1) how much the chance to win the game counts instead, the more the fewer rounds are left;
     ``plan_nodes`` bounds the search for a train in playouts, and ``noise`` is the range of chance in their ranks
-    (points). ``truth`` is for measuring only: the round itself, which is then looked at instead of worlds; of it only
-    the hands, with the boneyard shuffled anew for each world, when ``open_boneyard`` is False. Raises ``ValueError``
-    when the seat is not to move, when no deal agrees with what it has seen, or when ``truth`` is not the round it sees.
+    (points). ``threads`` is 1 to 8: the result is the same for any number. ``truth`` is for measuring only: the
+    round itself, which is then looked at instead of worlds; of it only the hands, with the boneyard shuffled anew for
+    each world, when ``open_boneyard`` is False. Raises ``ValueError`` when the seat is not to move, when no deal agrees
+    with what it has seen, or when ``truth`` is not the round that it sees.
     """
 
     def __init__(
@@ -19,8 +40,10 @@ class Search:
         *,
         confidence: float = 4.0,
         win_bonus: float = 10.0,
+        game_weight: float = 0.0,
         plan_nodes: int = 40,
         noise: int = 4,
+        threads: int = 1,
         truth: Round | None = None,
         open_boneyard: bool = True,
     ) -> None: ...
@@ -33,16 +56,39 @@ class Search:
     @property
     def nodes(self) -> int:
         """The playouts so far."""
-    def run(self, iterations: int) -> None:
-        """Plays at most that many playouts, in whole worlds, without the GIL; none when the race is decided."""
+    @property
+    def worlds(self) -> int:
+        """The worlds so far."""
+    @property
+    def threads(self) -> int:
+        """In how many threads it works."""
+    def run(self, iterations: int, pool: Executor | None = None) -> None:
+        """Plays at most that many playouts, in whole worlds, without the GIL; none when the race is decided.
+
+        With more than one thread, ``pool`` is the ``concurrent.futures`` executor in which all but one work.
+        """
     @property
     def decided(self) -> bool:
         """Only one move is left in the race."""
     @property
+    def lead(self) -> float:
+        """By how many standard errors the leader is ahead of the next move in the race.
+
+        0.0 before the first look at them, infinite when it is alone.
+        """
+    @property
     def best(self) -> Move:
         """The move with the highest mean in the race; the planner's choice while no world was played."""
-    def candidates(self) -> list[tuple[Move, int, float]]:
-        """Each move with its visits and its expected score: pips below the others' mean, without the win bonus.
+    def candidates(self) -> list[Candidate]:
+        """Each move with what the race knows of it.
 
         Best first: what the race thinks of them decides, so the scores need not fall.
         """
+
+def game_chances(rules: Rules, past_scores: Sequence[Sequence[int]], scores: Sequence[int]) -> tuple[float, ...]:
+    """Each seat's chance to end the game with the fewest pips, if the running round ends with ``scores``.
+
+    ``past_scores`` are the rounds before it, a row of seats for each. The rounds to come are taken for equal chances
+    with the spread of planners' scores; after the last one those with the lowest total share the win.
+    Raises ``ValueError`` for rows that are not of the rules' players.
+    """

@@ -1,14 +1,18 @@
 """The search: a race of the legal moves over worlds that agree with what the seat knows.
 
-One world (``sampler.pxd``) is drawn at a time, and every move still in the race is played in it, with every seat then
-following its plan to the end of the round (``playout.pxd``). So all moves meet the same worlds, and what is compared is
-the difference in each world. A move that is clearly worse than the leader leaves the race.
+Worlds (``sampler.pxd``) come one after another, and every move still in the race is played in each, with every seat
+then following its plan to the end of the round (``playout.pxd``). So all moves meet the same worlds, and what is
+compared is the difference in each world. A move that is clearly worse than the leader leaves the race.
+
+Worlds are numbered, and each has its own chance. They come from several chains, so that threads can work on different
+ones, and what they find is added up in the order of the worlds: the result does not depend on the threads.
 """
 
-from libc.math cimport fabs
-from libc.string cimport memset
+from libc.math cimport INFINITY, sqrt
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
 
-from caboose.engine.bits cimport Rng, lowest32, mix, rng_seed, u16, u64
+from caboose.engine.bits cimport SEATS, TILE_COUNT, Rng, lowest32, mix, rng_seed, u8, u16, u64
 from caboose.engine.dealing cimport shuffle_boneyard
 from caboose.engine.moves cimport move_of_code
 from caboose.engine.plan cimport Plan, make_plan
@@ -16,13 +20,33 @@ from caboose.engine.playout cimport Plans, play_out_planned
 from caboose.engine.policy cimport choose_planned, follow
 from caboose.engine.round cimport Observation, Round
 from caboose.engine.sampler cimport Sampler, belief_build, belief_sample
+from caboose.engine.standing cimport Standing, make_standing, winning_chance
 from caboose.engine.state cimport MAX_MOVES, State, apply_move, hand_score, legal_moves
+
+from typing import NamedTuple
 
 cdef enum:
     MAX_ARMS = 128       # of more moves than that the last ones are left out, the planner's choice excepted
-    FIRST_WORLDS = 16    # before any move leaves the race
-    CHECK_EVERY = 8      # worlds between two looks at the race
+    LANES = 8            # chains of worlds: world n comes from chain n % LANES; no more threads than that
+    FIRST_CHECK = 16     # worlds before any move leaves the race
+    BATCH = 256          # most worlds between two sums
+    THREADED = 32        # fewer worlds than that are not worth waking threads for
     ROOT_PLAN_NODES = 2000
+
+MAX_THREADS = LANES
+
+
+class Candidate(NamedTuple):
+    """A move of the race: ``score`` is the pips by which the seat ends below the others' mean, ± ``error`` (95 %).
+
+    ``win`` is the share of worlds in which nobody ended with fewer pips; 0 visits say nothing of either.
+    """
+
+    move: object
+    visits: int
+    score: float
+    error: float
+    win: float
 
 
 cdef struct Arm:
@@ -30,33 +54,54 @@ cdef struct Arm:
     bint racing
     int visits
     int wins             # playouts in which nobody ended with fewer pips
-    double total         # of the values, win bonus included
-    double value         # in the newest world
+    double total         # of the values, by which moves are compared
+    double score         # sum of the pips below the others' mean …
+    double squares       # … and of their squares
+
+
+# What one playout came to.
+cdef struct Outcome:
+    double value
+    double score
+    bint won
+
+
+# What a thread works with.
+cdef struct Workspace:
+    Sampler sampler
+    Plans given          # what the seats mean to do when the world begins
+    Plans plans
 
 
 cdef class Search:
     """The search of one decision: a race of its moves over worlds that agree with an observation.
 
     ``seed`` is 0 to 2**63 - 1. A move leaves the race when it is worse than the leader by ``confidence`` standard
-    errors of their difference. ``win_bonus`` is the pips that winning the round is worth besides the score;
+    errors of their difference. ``win_bonus`` is the pips that winning the round is worth besides the score, and
+    ``game_weight`` (0 to 1) how much the chance to win the game counts instead, the more the fewer rounds are left;
     ``plan_nodes`` bounds the search for a train in playouts, and ``noise`` is the range of chance in their ranks
-    (points). ``truth`` is for measuring only: the round itself, which is then looked at instead of worlds; of it only
-    the hands, with the boneyard shuffled anew for each world, when ``open_boneyard`` is False. Raises ``ValueError``
-    when the seat is not to move, when no deal agrees with what it has seen, or when ``truth`` is not the round it sees.
+    (points). ``threads`` is 1 to 8: the result is the same for any number. ``truth`` is for measuring only: the
+    round itself, which is then looked at instead of worlds; of it only the hands, with the boneyard shuffled anew for
+    each world, when ``open_boneyard`` is False. Raises ``ValueError`` when the seat is not to move, when no deal agrees
+    with what it has seen, or when ``truth`` is not the round that it sees.
     """
 
     cdef Observation view
-    cdef Sampler belief
+    cdef Workspace *spaces
+    cdef u8 lanes[LANES][TILE_COUNT]  # where each chain stands: the tile in each place of the sampler
     cdef Plan own_plan
-    cdef Plans given     # what the seats mean to do when the world begins
-    cdef Plans plans
+    cdef Standing standing
     cdef Arm arms[MAX_ARMS]
-    cdef double products[MAX_ARMS][MAX_ARMS]  # sums over worlds of value x value, for pairs in the race
+    cdef int order[MAX_ARMS]          # the moves in the race
+    cdef Outcome *outcomes            # of a batch: by worlds, then by moves in the race
+    cdef double *products             # sums over worlds of value x value, for pairs in the race
     cdef readonly int size
     cdef readonly int racing
     cdef int favourite   # the planner's choice: the answer when there was no time for a world
     cdef readonly long nodes
-    cdef int worlds
+    cdef readonly int worlds
+    cdef readonly int threads
+    cdef int next_check
     cdef u64 seed
     cdef double confidence
     cdef double win_bonus
@@ -72,30 +117,35 @@ cdef class Search:
         *,
         double confidence=4.0,
         double win_bonus=10.0,
+        double game_weight=0.0,
         int plan_nodes=40,
         int noise=4,
+        int threads=1,
         Round truth=None,
         bint open_boneyard=True,
     ):
         cdef u16 codes[MAX_MOVES]
         cdef Plan plan
         cdef Rng rng
-        cdef int i, n
         cdef State *s = &view.state
         if s.over or s.turn != view.seat:
             raise ValueError(f"seat {view.seat + 1} is not to move")
+        if not 1 <= threads <= LANES:
+            raise ValueError(f"threads {threads}: expected 1 to {MAX_THREADS}")
         self.view = view
         self.seed = mix(<u64>(seed & 0x7FFFFFFFFFFFFFFF))
         self.confidence = confidence
         self.win_bonus = win_bonus
         self.plan_nodes = plan_nodes
         self.noise = noise
+        self.threads = threads
         if truth is not None and truth.observe(view.seat, view.past_scores) != view:
             raise ValueError("truth is another round than the one observed")
         self.truth = None if truth is None else truth.copy()
         self.open_boneyard = open_boneyard
+        make_standing(&self.standing, view.rules, view.past_scores, view.seat, game_weight)
         make_plan(&self.own_plan, &s.hand[view.seat][0], lowest32(s.ends[view.seat]), ROOT_PLAN_NODES)
-        n = legal_moves(s, codes)
+        cdef int n = legal_moves(s, codes)
         plan = self.own_plan
         rng_seed(&rng, self.seed)
         self.favourite = choose_planned(s, codes, n, &plan, ROOT_PLAN_NODES, 0, &rng)
@@ -104,84 +154,161 @@ cdef class Search:
             codes[self.size - 1] = codes[self.favourite]
             self.favourite = self.size - 1
         memset(self.arms, 0, sizeof(self.arms))
-        memset(self.products, 0, sizeof(self.products))
         for i in range(self.size):
             self.arms[i].code = codes[i]
             self.arms[i].racing = True
+        self.next_check = FIRST_CHECK
+        self.allocate()
+        self.start_lanes(&rng)
+
+    def __dealloc__(self):
+        free(self.spaces)
+        free(self.outcomes)
+        free(self.products)
+
+    cdef int allocate(self) except -1:
+        self.spaces = <Workspace*>malloc(self.threads * sizeof(Workspace))
+        self.outcomes = <Outcome*>malloc(BATCH * self.size * sizeof(Outcome))
+        self.products = <double*>malloc(self.size * self.size * sizeof(double))
+        if self.spaces == NULL or self.outcomes == NULL or self.products == NULL:
+            raise MemoryError
+        memset(self.products, 0, self.size * self.size * sizeof(double))
+        return 0
+
+    # The first world of each chain is as far from the one before as worlds of one chain are.
+    cdef int start_lanes(self, Rng *rng) except -1:
+        cdef Observation view = self.view
+        cdef Sampler *sampler = &self.spaces[0].sampler
+        cdef State world
+        cdef int i
+        if self.truth is not None:
+            return 0
         if not belief_build(
-            &self.belief, s, view.seat, view.rules.hand, view.starter, view.log.events, view.log.size, &rng
+            sampler, &view.state, view.seat, view.rules.hand, view.starter, view.log.events, view.log.size, rng
         ):
             raise ValueError(f"no deal agrees with what seat {view.seat + 1} has seen")
+        for i in range(LANES):
+            memcpy(self.lanes[i], sampler.tile, sizeof(sampler.tile))
+            if i < LANES - 1:
+                world = view.state
+                belief_sample(&world, sampler, rng)
+        for i in range(1, self.threads):
+            self.spaces[i].sampler = sampler[0]
+        return 0
 
-    # Plays one move in a world and the round to its end: the pips by which the seat ends below the others' mean, and
-    # the bonus if nobody has fewer.
-    cdef void playout(self, State *s, Arm *arm, Rng *rng) noexcept nogil:
+    # Plays one move in a world and the round to its end.
+    cdef void playout(self, State *s, Workspace *space, u16 code, Outcome *outcome, Rng *rng) noexcept nogil:
         cdef int seat = self.view.seat
-        cdef int other, score, own, least = 1 << 30
+        cdef int other, own
+        cdef int least = 1 << 30
         cdef int total = 0
+        cdef int scores[SEATS]
         for other in range(s.rules.players):
-            self.plans.seats[other] = self.given.seats[other]
-        follow(s, &self.plans.seats[seat], arm.code)
-        apply_move(s, arm.code, NULL)
-        play_out_planned(s, &self.plans, self.plan_nodes, self.noise, rng)
+            space.plans.seats[other] = space.given.seats[other]
+        follow(s, &space.plans.seats[seat], code)
+        apply_move(s, code, NULL)
+        play_out_planned(s, &space.plans, self.plan_nodes, self.noise, rng)
         own = hand_score(s, seat)
         for other in range(s.rules.players):
+            scores[other] = hand_score(s, other)
             if other != seat:
-                score = hand_score(s, other)
-                total += score
-                least = score if score < least else least
-        arm.value = <double>total / (s.rules.players - 1) - own
-        if own <= least:
-            arm.wins += 1
-            arm.value += self.win_bonus
-        arm.visits += 1
-        arm.total += arm.value
+                total += scores[other]
+                least = scores[other] if scores[other] < least else least
+        outcome.score = <double>total / (s.rules.players - 1) - own
+        outcome.won = own <= least
+        outcome.value = outcome.score + (self.win_bonus if outcome.won else 0)
+        if self.standing.weight > 0:
+            outcome.value += self.standing.weight * (
+                self.standing.scale * winning_chance(&self.standing, scores) - outcome.value
+            )
 
     # One world: every move in the race is played in it.
-    cdef void world(self) noexcept nogil:
+    cdef void world(self, int number, Workspace *space, Outcome *outcomes) noexcept nogil:
         cdef State start = self.view.state
         cdef State s
         cdef Rng rng, stream
-        cdef int i, j
-        rng_seed(&rng, self.seed + mix(self.worlds + 1))
-        if self.truth is not None:
+        cdef int seat, i
+        rng_seed(&rng, self.seed + mix(number + 1))
+        if self.truth is None:
+            belief_sample(&start, &space.sampler, &rng)
+        else:
             start = self.truth.state
             if not self.open_boneyard:
                 shuffle_boneyard(&start, &rng)
-        else:
-            belief_sample(&start, &self.belief, &rng)
         # The other hands are the same for every move, and so are their plans.
-        for i in range(start.rules.players):
-            if i == self.view.seat:
-                self.given.seats[i] = self.own_plan
+        for seat in range(start.rules.players):
+            if seat == self.view.seat:
+                space.given.seats[seat] = self.own_plan
             else:
-                make_plan(&self.given.seats[i], &start.hand[i][0], lowest32(start.ends[i]), self.plan_nodes)
-        for i in range(self.size):
-            if self.arms[i].racing:
-                s = start
-                stream = rng
-                self.playout(&s, &self.arms[i], &stream)
+                make_plan(
+                    &space.given.seats[seat], &start.hand[seat][0], lowest32(start.ends[seat]), self.plan_nodes
+                )
+        for i in range(self.racing):
+            s = start
+            stream = rng
+            self.playout(&s, space, self.arms[self.order[i]].code, &outcomes[i], &stream)
+
+    # The worlds from `first` on, `count` of them, that belong to a thread's chains.
+    cdef void play_lanes(self, int thread, int threads, int first, int count) noexcept nogil:
+        cdef Workspace *space = &self.spaces[thread]
+        cdef int number
+        cdef int lane = thread
+        while lane < LANES:
+            if self.truth is None:
+                memcpy(space.sampler.tile, self.lanes[lane], sizeof(self.lanes[lane]))
+            number = first + ((lane - first) & (LANES - 1))
+            while number < first + count:
+                self.world(number, space, &self.outcomes[(number - first) * self.racing])
+                number += LANES
+            if self.truth is None:
+                memcpy(self.lanes[lane], space.sampler.tile, sizeof(self.lanes[lane]))
+            lane += threads
+
+    def _play_part(self, int thread, int first, int count):
+        with nogil:
+            self.play_lanes(thread, self.threads, first, count)
+
+    # Adds up what came out of worlds, and looks at the race when it is time to.
+    cdef void add(self, int count) noexcept nogil:
+        cdef int world, i, j
+        cdef Arm *arm
+        cdef Outcome *outcomes
+        for world in range(count):
+            outcomes = &self.outcomes[world * self.racing]
+            for i in range(self.racing):
+                arm = &self.arms[self.order[i]]
+                arm.visits += 1
+                arm.wins += outcomes[i].won
+                arm.total += outcomes[i].value
+                arm.score += outcomes[i].score
+                arm.squares += outcomes[i].score * outcomes[i].score
                 for j in range(i + 1):
-                    if self.arms[j].racing:
-                        self.products[i][j] += self.arms[i].value * self.arms[j].value
-        self.nodes += self.racing
-        self.worlds += 1
-        if self.worlds >= FIRST_WORLDS and self.worlds % CHECK_EVERY == 0:
+                    self.products[self.order[i] * self.size + self.order[j]] += outcomes[i].value * outcomes[j].value
+        self.nodes += <long>count * self.racing
+        self.worlds += count
+        if self.worlds >= self.next_check:
             self.drop_worse()
+            self.next_check = self.worlds + max(LANES, self.worlds // 4 // LANES * LANES)
+
+    # By how many standard errors of their difference one move in the race is ahead of another.
+    cdef double ahead(self, int one, int other) noexcept nogil:
+        cdef double n = self.worlds
+        cdef double difference = (self.arms[one].total - self.arms[other].total) / n
+        cdef double product = self.products[max(one, other) * self.size + min(one, other)]
+        cdef double variance = (
+            self.products[one * self.size + one] + self.products[other * self.size + other] - 2 * product
+        ) / n - difference * difference
+        if variance <= 0:
+            # The same in every world.
+            return INFINITY if difference > 0 else 0
+        return difference * sqrt(n / variance)
 
     # Takes out of the race what is worse than the leader by `confidence` standard errors of their difference.
     cdef void drop_worse(self) noexcept nogil:
         cdef int leader = self.leader()
         cdef int i
-        cdef double n = self.worlds
-        cdef double difference, variance, product
         for i in range(self.size):
-            if i == leader or not self.arms[i].racing:
-                continue
-            difference = (self.arms[leader].total - self.arms[i].total) / n
-            product = self.products[i][leader] if i > leader else self.products[leader][i]
-            variance = (self.products[leader][leader] + self.products[i][i] - 2 * product) / n - difference * difference
-            if difference * fabs(difference) * n > self.confidence * self.confidence * variance:
+            if i != leader and self.arms[i].racing and self.ahead(leader, i) > self.confidence:
                 self.arms[i].racing = False
                 self.racing -= 1
 
@@ -194,12 +321,33 @@ cdef class Search:
                 best = i
         return best
 
-    def run(self, long iterations):
-        """Plays at most that many playouts, in whole worlds, without the GIL; none when the race is decided."""
+    def run(self, long iterations, pool=None):
+        """Plays at most that many playouts, in whole worlds, without the GIL; none when the race is decided.
+
+        With more than one thread, ``pool`` is the ``concurrent.futures`` executor in which all but one work.
+        """
         cdef long end = self.nodes + iterations
-        with nogil:
-            while self.racing > 1 and self.nodes + self.racing <= end:
-                self.world()
+        cdef int first, count, i, n
+        if self.threads > 1 and pool is None:
+            raise ValueError(f"a search in {self.threads} threads needs a pool")
+        while self.racing > 1 and self.nodes + self.racing <= end:
+            n = 0
+            for i in range(self.size):
+                if self.arms[i].racing:
+                    self.order[n] = i
+                    n += 1
+            first = self.worlds
+            count = min(self.next_check - first, (end - self.nodes) // self.racing, BATCH)
+            if self.threads == 1 or count < THREADED:
+                with nogil:
+                    self.play_lanes(0, 1, first, count)
+                    self.add(count)
+            else:
+                parts = [pool.submit(self._play_part, i, first, count) for i in range(1, self.threads)]
+                self._play_part(0, first, count)
+                for part in parts:
+                    part.result()
+                self.add(count)
 
     @property
     def decided(self):
@@ -207,23 +355,69 @@ cdef class Search:
         return self.racing <= 1
 
     @property
+    def lead(self):
+        """By how many standard errors the leader is ahead of the next move in the race.
+
+        0.0 before the first look at them, infinite when it is alone.
+        """
+        cdef int leader = self.leader()
+        cdef int i
+        cdef double least = INFINITY
+        if self.racing > 1 and self.worlds < FIRST_CHECK:
+            return 0.0
+        for i in range(self.size):
+            if i != leader and self.arms[i].racing:
+                least = min(least, self.ahead(leader, i))
+        return least
+
+    @property
     def best(self):
         """The move with the highest mean in the race; the planner's choice while no world was played."""
         return move_of_code(self.arms[self.leader()].code)
 
     def candidates(self):
-        """Each move with its visits and its expected score: pips below the others' mean, without the win bonus.
+        """Each move with what the race knows of it.
 
         Best first: what the race thinks of them decides, so the scores need not fall.
         """
-        cdef int i
+        cdef Arm *arm
+        cdef double mean, variance
         order = sorted(
             range(self.size),
-            key=lambda i: (not self.arms[i].racing, -self.arms[i].visits, -self.arms[i].total, i),
+            key=lambda i: (
+                not self.arms[i].racing, -self.arms[i].visits, -self.arms[i].total, i != self.favourite, i
+            ),
         )
         out = []
         for i in order:
             arm = &self.arms[i]
-            value = (arm.total - self.win_bonus * arm.wins) / arm.visits if arm.visits else 0.0
-            out.append((move_of_code(arm.code), arm.visits, value))
+            mean = error = win = 0.0
+            if arm.visits:
+                mean = arm.score / arm.visits
+                win = arm.wins / arm.visits
+                variance = arm.squares / arm.visits - mean * mean
+                error = 1.96 * sqrt(max(variance, 0.0) / arm.visits)
+            out.append(Candidate(move_of_code(arm.code), arm.visits, mean, error, win))
         return out
+
+
+def game_chances(rules, past_scores, scores):
+    """Each seat's chance to end the game with the fewest pips, if the running round ends with ``scores``.
+
+    ``past_scores`` are the rounds before it, a row of seats for each. The rounds to come are taken for equal chances
+    with the spread of planners' scores; after the last one those with the lowest total share the win.
+    Raises ``ValueError`` for rows that are not of the rules' players.
+    """
+    cdef Standing standing
+    cdef int ends[SEATS]
+    cdef int seat
+    if any(len(row) != rules.players for row in (*past_scores, scores)):
+        raise ValueError(f"rows of scores: expected {rules.players} numbers in each")
+    make_standing(&standing, rules, past_scores, 0, 1.0)
+    for seat in range(rules.players):
+        ends[seat] = scores[seat]
+    out = []
+    for seat in range(rules.players):
+        standing.seat = seat
+        out.append(winning_chance(&standing, ends))
+    return tuple(out)

@@ -217,7 +217,7 @@ def scores_expected(round_: Round, open_boneyard: bool) -> dict[str, float]:
     """What a search that sees the hands expects of each move."""
     search = Search(round_.observe(0), 1, truth=round_, open_boneyard=open_boneyard)
     search.run(400)
-    return {str(move): value for move, _, value in search.candidates()}
+    return {str(move): value for move, _, value, *_ in search.candidates()}
 
 
 HEAVY = tile_of(3, 3), tile_of(4, 4)

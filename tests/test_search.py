@@ -1,0 +1,169 @@
+"""The search: the same result however it is cut up, times that are kept, levels, and what a game needs."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+from caboose.bots import create
+from caboose.bots.mcts import LEVELS, MctsBot
+from caboose.engine.play import Info, Limits
+from caboose.engine.round import Observation, Round
+from caboose.engine.rules import PRESETS, Rules
+from caboose.engine.search import MAX_THREADS, Search, game_chances
+from caboose.engine.simulate import simulate
+
+FAMILY = Rules.of("family", 4)
+
+
+def choices(rules: Rules, seed: int, after: int = 0) -> Observation:
+    """A real choice, the first one after so many moves."""
+    round_ = Round.deal(rules, seed=seed)
+    for number in itertools.count():
+        legal = round_.legal_moves()
+        if number >= after and len(legal) > 1:
+            return round_.observe(round_.turn)
+        round_.apply(legal[number % len(legal)])
+    raise AssertionError
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("players", [2, 4, 8])
+def test_threads_and_portions_do_not_matter(preset: str, players: int) -> None:
+    seen = choices(Rules.of(preset, players), 5, after=players)
+    whole = Search(seen, 3)
+    whole.run(3000)
+    portions = Search(seen, 3)
+    for portion in (700, 1, 299, 1500, 500):
+        portions.run(portion)
+    # What is left of a portion that is less than a world is lost, so the numbers of worlds may differ a little.
+    portions.run(whole.nodes - portions.nodes)
+    assert portions.candidates() == whole.candidates()
+    with ThreadPoolExecutor(MAX_THREADS) as pool:
+        for threads in (2, 3, MAX_THREADS):
+            threaded = Search(seen, 3, threads=threads)
+            threaded.run(3000, pool)
+            assert threaded.candidates() == whole.candidates()
+            assert (threaded.nodes, threaded.worlds) == (whole.nodes, whole.worlds)
+
+
+def test_a_bot_with_threads_plays_the_same() -> None:
+    seen = choices(FAMILY, 8, after=6)
+    infos: list[Info] = []
+    moves = {create("mcts", Threads=n).choose(seen, Limits(nodes=4000, report=infos.append)) for n in (1, 2, 4)}
+    assert len(moves) == 1
+    assert infos[0].candidates == infos[1].candidates == infos[2].candidates
+
+
+def test_wrong_calls_are_refused() -> None:
+    seen = choices(FAMILY, 1)
+    for threads in (0, -1, MAX_THREADS + 1):
+        with pytest.raises(ValueError, match=f"threads {threads}: expected 1 to {MAX_THREADS}"):
+            Search(seen, threads=threads)
+    with pytest.raises(ValueError, match="a search in 2 threads needs a pool"):
+        Search(seen, threads=2).run(100)
+
+
+def test_candidates_say_how_sure_they_are() -> None:
+    search = Search(choices(FAMILY, 3), 1, confidence=math.inf)
+    assert [candidate.visits for candidate in search.candidates()] == [0] * search.size
+    assert search.lead == 0.0
+    search.run(200 * search.size)
+    early = search.candidates()
+    search.run(1800 * search.size)
+    late = search.candidates()
+    assert {candidate.visits for candidate in late} == {2000}
+    assert all(0.2 < b.error / a.error * math.sqrt(10) < 5 for a, b in zip(early, late, strict=True))
+    assert all(0 <= candidate.win <= 1 for candidate in late)
+    assert search.best == late[0].move
+    assert 0 <= search.lead < math.inf
+    alone = Search(choices(FAMILY, 3), 1, confidence=0.0)
+    alone.run(200 * alone.size)
+    assert alone.decided
+    assert alone.lead == math.inf
+
+
+def test_the_time_for_a_move_is_kept() -> None:
+    """No more than the limit, and a forced move at once. The clock of a busy machine allows no more than this."""
+    seen = choices(FAMILY, 3)
+    bot = create("mcts", Confidence=10_000, Overhead=0)
+    infos: list[Info] = []
+    bot.choose(seen, Limits(movetime=30, report=infos.append))
+    assert infos[-1].nodes > 0
+    stop = threading.Event()
+    threading.Timer(0.05, stop.set).start()
+    start = time.monotonic()
+    bot.choose(seen, Limits(infinite=True, stop=stop))
+    assert time.monotonic() - start < 20
+
+
+def test_a_close_race_gets_more_of_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    bot = MctsBot()
+    budget = bot._budget(choices(FAMILY, 3), Limits(clock=60_000, increment=100))
+    assert budget is not None
+    assert 0 < budget.usual < budget.most <= 0.3 * 60
+    assert bot._budget(choices(FAMILY, 3), Limits(movetime=50)) == (0.048, 0.048)
+    nearly_out = bot._budget(choices(FAMILY, 3), Limits(clock=1))
+    assert nearly_out == (0.0, 0.0)
+
+
+def test_levels_play_worse_and_worse_but_not_at_random() -> None:
+    """Over many positions, what a level gives away by the judgement of a long search grows as levels fall."""
+    lost = dict.fromkeys((1, 5, 9, 10), 0.0)
+    worst = 0.0
+    for seed in range(40):
+        seen = choices(FAMILY, seed, after=seed % 20)
+        search = Search(seen, 1, confidence=math.inf)
+        search.run(400 * search.size)
+        score = {candidate.move: candidate.score for candidate in search.candidates()}
+        worst += max(score.values()) - sum(score.values()) / len(score)
+        for level in lost:
+            move = create("mcts", Level=level, Seed=seed).choose(seen, Limits(nodes=2000))
+            lost[level] += max(score.values()) - score[move]
+    assert lost[1] > lost[5] > lost[9] >= lost[10]
+    assert lost[1] < worst
+    assert list(LEVELS) == list(range(1, 10))
+
+
+def test_what_a_game_needs() -> None:
+    rules = Rules.of("family", 3)
+    past = [(0, 0, 0)] * (rules.rounds - 1)
+    assert game_chances(rules, past, (10, 11, 50)) == (1.0, 0.0, 0.0)
+    assert game_chances(rules, past, (10, 10, 50)) == (0.5, 0.5, 0.0)
+    assert game_chances(rules, past[1:], (20, 20, 20)) == pytest.approx([1 / 3] * 3)
+    early, late = (game_chances(rules, past[:n], (0, 30, 30))[0] for n in (1, rules.rounds - 2))
+    assert 1 / 3 < early < late < 1
+    with pytest.raises(ValueError, match="expected 3 numbers in each"):
+        game_chances(rules, [(1, 2)], (1, 2, 3))
+
+
+def test_chances_in_a_game_are_those_of_played_games() -> None:
+    """Of games in which planners play the rest, as many are won as the chance says, within a few per cent."""
+    rules = Rules.of("family", 3)
+    left = 3
+    sums = simulate(rules, 3000 * left, "planner", seed=4).scores.reshape(3000, left, 3).sum(axis=1)
+    past = [(0, 0, 0)] * (rules.rounds - left - 1)
+    for start in ((0, 0, 0), (0, 20, 40), (60, 0, 30)):
+        totals = sums + np.array(start)
+        best = totals == totals.min(axis=1, keepdims=True)
+        shares = (best / best.sum(axis=1, keepdims=True)).mean(axis=0)
+        assert np.abs(shares - game_chances(rules, past, start)).max() < 0.06
+
+
+def test_in_the_last_round_only_the_game_counts() -> None:
+    """Who is hopelessly behind has nothing to choose between moves; who is not, has."""
+    round_ = Round.deal(FAMILY, seed=3)
+    racing = {}
+    for behind in (0, 100_000):
+        row = tuple(behind if seat == round_.turn else 10 for seat in range(4))
+        search = Search(round_.observe(round_.turn, [row] * (FAMILY.rounds - 1)), 1, game_weight=1.0, confidence=1.0)
+        search.run(4000)
+        racing[behind] = search.racing
+    assert racing[100_000] == search.size
+    assert racing[0] < search.size
