@@ -69,6 +69,7 @@ class MctsBot(BuiltIn):
         Option("GameWeight", "spin", default=0, min=0, max=100, help="% that winning the game counts in the end"),
         Option("PlanNodes", "spin", default=40, min=1, max=100_000, help="tries for a long train in playouts"),
         Option("Noise", "spin", default=4, min=0, max=1000, help="chance in playouts, in rank points"),
+        Option("Endgame", "spin", default=9, min=0, max=190, help="tiles of the others from which the end is solved"),
     )
 
     def __init__(self) -> None:
@@ -96,6 +97,7 @@ class MctsBot(BuiltIn):
             game_weight=self.number("GameWeight") / 100,
             plan_nodes=self.number("PlanNodes"),
             noise=self.number("Noise"),
+            endgame=self.number("Endgame"),
             threads=self.number("Threads"),
             truth=truth,
             open_boneyard=open_boneyard,
@@ -143,7 +145,10 @@ class MctsBot(BuiltIn):
         while True:
             # A world costs a node for each move in the race, and is played whole or not at all.
             chunk = max(CHUNK, search.racing)
-            if now > begun:
+            # One that is solved may take as long as many that are played out.
+            if search.solving:
+                chunk = search.racing
+            elif now > begun:
                 chunk = max(chunk, int(search.nodes / (now - begun) * CHUNK_SECONDS))
             if most is not None:
                 chunk = min(chunk, most - search.nodes)

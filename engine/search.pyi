@@ -27,10 +27,12 @@ class Search:
     errors of their difference. ``win_bonus`` is the pips that winning the round is worth besides the score, and
     ``game_weight`` (0 to 1) how much the chance to win the game counts instead, the more the fewer rounds are left;
     ``plan_nodes`` bounds the search for a train in playouts, and ``noise`` is the range of chance in their ranks
-    (points). ``threads`` is 1 to 8: the result is the same for any number. ``truth`` is for measuring only: the
-    round itself, which is then looked at instead of worlds; of it only the hands, with the boneyard shuffled anew for
-    each world, when ``open_boneyard`` is False. Raises ``ValueError`` when the seat is not to move, when no deal agrees
-    with what it has seen, or when ``truth`` is not the round that it sees.
+    (points). When the boneyard is empty and the others hold at most ``endgame`` tiles together, worlds are solved where
+    that is quick, and played out elsewhere; 0: never, nor where the game counts. ``threads`` is 1 to 8: the result is
+    the same for any number. ``truth`` is for measuring only: the round itself, which is then looked at instead of
+    worlds; of it only the hands, with the boneyard shuffled anew for each world, when ``open_boneyard`` is False.
+    Raises ``ValueError`` when the seat is not to move, when no deal agrees with what it has seen, or when ``truth`` is
+    not the round that it sees.
     """
 
     def __init__(
@@ -43,6 +45,7 @@ class Search:
         game_weight: float = 0.0,
         plan_nodes: int = 40,
         noise: int = 4,
+        endgame: int = 9,
         threads: int = 1,
         truth: Round | None = None,
         open_boneyard: bool = True,
@@ -62,6 +65,9 @@ class Search:
     @property
     def threads(self) -> int:
         """In how many threads it works."""
+    @property
+    def solving(self) -> bool:
+        """Whether worlds are solved: one of them may then take as long as some hundred playouts."""
     def run(self, iterations: int, pool: Executor | None = None) -> None:
         """Plays at most that many playouts, in whole worlds, without the GIL; none when the race is decided.
 

@@ -2,18 +2,20 @@
 
 Worlds (``sampler.pxd``) come one after another, and every move still in the race is played in each, with every seat
 then following its plan to the end of the round (``playout.pxd``). So all moves meet the same worlds, and what is
-compared is the difference in each world. A move that is clearly worse than the leader leaves the race.
+compared is the difference in each world. A move that is clearly worse than the leader leaves the race. At the
+end of a round worlds can be solved instead (``endgame.pxd``).
 
 Worlds are numbered, and each has its own chance. They come from several chains, so that threads can work on different
 ones, and what they find is added up in the order of the worlds: the result does not depend on the threads.
 """
 
 from libc.math cimport INFINITY, sqrt
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
 from caboose.engine.bits cimport SEATS, TILE_COUNT, Rng, lowest32, mix, rng_seed, u8, u16, u64
 from caboose.engine.dealing cimport shuffle_boneyard
+from caboose.engine.endgame cimport Entry, Outcome, Solver, is_endgame, solve_state
 from caboose.engine.moves cimport move_of_code
 from caboose.engine.plan cimport Plan, make_plan
 from caboose.engine.playout cimport Plans, play_out_planned
@@ -32,6 +34,8 @@ cdef enum:
     BATCH = 256          # most worlds between two sums
     THREADED = 32        # fewer worlds than that are not worth waking threads for
     ROOT_PLAN_NODES = 2000
+    WORLD_NODES = 400    # positions to solve a world: it is played out when they do not do
+    TABLE_ENTRIES = 1 << 16
 
 MAX_THREADS = LANES
 
@@ -59,8 +63,8 @@ cdef struct Arm:
     double squares       # … and of their squares
 
 
-# What one playout came to.
-cdef struct Outcome:
+# What one move came to in one world.
+cdef struct Trial:
     double value
     double score
     bint won
@@ -80,10 +84,12 @@ cdef class Search:
     errors of their difference. ``win_bonus`` is the pips that winning the round is worth besides the score, and
     ``game_weight`` (0 to 1) how much the chance to win the game counts instead, the more the fewer rounds are left;
     ``plan_nodes`` bounds the search for a train in playouts, and ``noise`` is the range of chance in their ranks
-    (points). ``threads`` is 1 to 8: the result is the same for any number. ``truth`` is for measuring only: the
-    round itself, which is then looked at instead of worlds; of it only the hands, with the boneyard shuffled anew for
-    each world, when ``open_boneyard`` is False. Raises ``ValueError`` when the seat is not to move, when no deal agrees
-    with what it has seen, or when ``truth`` is not the round that it sees.
+    (points). When the boneyard is empty and the others hold at most ``endgame`` tiles together, worlds are solved where
+    that is quick, and played out elsewhere; 0: never, nor where the game counts. ``threads`` is 1 to 8: the result is
+    the same for any number. ``truth`` is for measuring only: the round itself, which is then looked at instead of
+    worlds; of it only the hands, with the boneyard shuffled anew for each world, when ``open_boneyard`` is False.
+    Raises ``ValueError`` when the seat is not to move, when no deal agrees with what it has seen, or when ``truth`` is
+    not the round that it sees.
     """
 
     cdef Observation view
@@ -93,7 +99,7 @@ cdef class Search:
     cdef Standing standing
     cdef Arm arms[MAX_ARMS]
     cdef int order[MAX_ARMS]          # the moves in the race
-    cdef Outcome *outcomes            # of a batch: by worlds, then by moves in the race
+    cdef Trial *trials            # of a batch: by worlds, then by moves in the race
     cdef double *products             # sums over worlds of value x value, for pairs in the race
     cdef readonly int size
     cdef readonly int racing
@@ -109,6 +115,8 @@ cdef class Search:
     cdef int noise
     cdef Round truth
     cdef bint open_boneyard
+    cdef readonly bint solving
+    cdef Solver solver   # its table lasts from world to world: where few worlds are possible they come again
 
     def __init__(
         self,
@@ -120,6 +128,7 @@ cdef class Search:
         double game_weight=0.0,
         int plan_nodes=40,
         int noise=4,
+        int endgame=9,
         int threads=1,
         Round truth=None,
         bint open_boneyard=True,
@@ -158,21 +167,30 @@ cdef class Search:
             self.arms[i].code = codes[i]
             self.arms[i].racing = True
         self.next_check = FIRST_CHECK
+        cdef int held = sum([s.count[i] for i in range(s.rules.players) if i != view.seat])
+        self.solving = held <= endgame and is_endgame(s) and self.standing.weight == 0
         self.allocate()
         self.start_lanes(&rng)
 
     def __dealloc__(self):
+        free(self.solver.table)
         free(self.spaces)
-        free(self.outcomes)
+        free(self.trials)
         free(self.products)
 
     cdef int allocate(self) except -1:
         self.spaces = <Workspace*>malloc(self.threads * sizeof(Workspace))
-        self.outcomes = <Outcome*>malloc(BATCH * self.size * sizeof(Outcome))
+        self.trials = <Trial*>malloc(BATCH * self.size * sizeof(Trial))
         self.products = <double*>malloc(self.size * self.size * sizeof(double))
-        if self.spaces == NULL or self.outcomes == NULL or self.products == NULL:
+        if self.spaces == NULL or self.trials == NULL or self.products == NULL:
             raise MemoryError
         memset(self.products, 0, self.size * self.size * sizeof(double))
+        if self.solving:
+            self.solver.table = <Entry*>calloc(TABLE_ENTRIES, sizeof(Entry))
+            if self.solver.table == NULL:
+                raise MemoryError
+            self.solver.mask = TABLE_ENTRIES - 1
+            self.solver.bonus = self.win_bonus
         return 0
 
     # The first world of each chain is as far from the one before as worlds of one chain are.
@@ -197,7 +215,7 @@ cdef class Search:
         return 0
 
     # Plays one move in a world and the round to its end.
-    cdef void playout(self, State *s, Workspace *space, u16 code, Outcome *outcome, Rng *rng) noexcept nogil:
+    cdef void playout(self, State *s, Workspace *space, u16 code, Trial *trial, Rng *rng) noexcept nogil:
         cdef int seat = self.view.seat
         cdef int other, own
         cdef int least = 1 << 30
@@ -214,27 +232,19 @@ cdef class Search:
             if other != seat:
                 total += scores[other]
                 least = scores[other] if scores[other] < least else least
-        outcome.score = <double>total / (s.rules.players - 1) - own
-        outcome.won = own <= least
-        outcome.value = outcome.score + (self.win_bonus if outcome.won else 0)
+        trial.score = <double>total / (s.rules.players - 1) - own
+        trial.won = own <= least
+        trial.value = trial.score + (self.win_bonus if trial.won else 0)
         if self.standing.weight > 0:
-            outcome.value += self.standing.weight * (
-                self.standing.scale * winning_chance(&self.standing, scores) - outcome.value
+            trial.value += self.standing.weight * (
+                self.standing.scale * winning_chance(&self.standing, scores) - trial.value
             )
 
-    # One world: every move in the race is played in it.
-    cdef void world(self, int number, Workspace *space, Outcome *outcomes) noexcept nogil:
-        cdef State start = self.view.state
+    # Plays every move in the race in a world, and with it the round to its end.
+    cdef void play_world(self, const State *start, Workspace *space, Trial *trials, const Rng *rng) noexcept nogil:
         cdef State s
-        cdef Rng rng, stream
+        cdef Rng stream
         cdef int seat, i
-        rng_seed(&rng, self.seed + mix(number + 1))
-        if self.truth is None:
-            belief_sample(&start, &space.sampler, &rng)
-        else:
-            start = self.truth.state
-            if not self.open_boneyard:
-                shuffle_boneyard(&start, &rng)
         # The other hands are the same for every move, and so are their plans.
         for seat in range(start.rules.players):
             if seat == self.view.seat:
@@ -244,24 +254,66 @@ cdef class Search:
                     &space.given.seats[seat], &start.hand[seat][0], lowest32(start.ends[seat]), self.plan_nodes
                 )
         for i in range(self.racing):
-            s = start
-            stream = rng
-            self.playout(&s, space, self.arms[self.order[i]].code, &outcomes[i], &stream)
+            s = start[0]
+            stream = rng[0]
+            self.playout(&s, space, self.arms[self.order[i]].code, &trials[i], &stream)
+
+    # What every move in the race is worth when all seats go on as well as they can with all hands open. False when
+    # that takes too long for one of them: solved and played values do not compare.
+    cdef bint solve_world(self, const State *start, Trial *trials) noexcept nogil:
+        cdef State s
+        cdef Outcome end
+        cdef int i
+        cdef long budget = WORLD_NODES
+        for i in range(self.racing):
+            s = start[0]
+            apply_move(&s, self.arms[self.order[i]].code, NULL)
+            if not solve_state(&self.solver, &s, budget, &end):
+                return False
+            budget -= self.solver.nodes
+            trials[i].score = end.margin[self.view.seat]
+            trials[i].won = end.won[self.view.seat]
+            trials[i].value = trials[i].score + (self.win_bonus if trials[i].won else 0)
+        return True
+
+    # One world: every move in the race is tried in it.
+    cdef void world(self, int number, Workspace *space, Trial *trials) noexcept nogil:
+        cdef State start = self.view.state
+        cdef Rng rng
+        rng_seed(&rng, self.seed + mix(number + 1))
+        if self.truth is None:
+            belief_sample(&start, &space.sampler, &rng)
+        else:
+            start = self.truth.state
+            if not self.open_boneyard:
+                shuffle_boneyard(&start, &rng)
+        if not self.solving or not self.solve_world(&start, trials):
+            self.play_world(&start, space, trials, &rng)
+
+    # Worlds of one chain: from `first` on every `step`-th before `end`, to be tried in one thread.
+    cdef void play_lane(self, Workspace *space, int start, int first, int end, int step) noexcept nogil:
+        cdef int lane = first % LANES
+        cdef int number = first
+        if self.truth is None:
+            memcpy(space.sampler.tile, self.lanes[lane], sizeof(self.lanes[lane]))
+        while number < end:
+            self.world(number, space, &self.trials[(number - start) * self.racing])
+            number += step
+        if self.truth is None:
+            memcpy(self.lanes[lane], space.sampler.tile, sizeof(self.lanes[lane]))
 
     # The worlds from `first` on, `count` of them, that belong to a thread's chains.
     cdef void play_lanes(self, int thread, int threads, int first, int count) noexcept nogil:
         cdef Workspace *space = &self.spaces[thread]
-        cdef int number
         cdef int lane = thread
+        cdef int number
+        if self.solving:
+            # What the table holds depends on the order of the worlds.
+            for number in range(first, first + count):
+                self.play_lane(space, first, number, number + 1, 1)
+            return
         while lane < LANES:
-            if self.truth is None:
-                memcpy(space.sampler.tile, self.lanes[lane], sizeof(self.lanes[lane]))
-            number = first + ((lane - first) & (LANES - 1))
-            while number < first + count:
-                self.world(number, space, &self.outcomes[(number - first) * self.racing])
-                number += LANES
-            if self.truth is None:
-                memcpy(self.lanes[lane], space.sampler.tile, sizeof(self.lanes[lane]))
+            self.play_lane(space, first, first + ((lane - first) & (LANES - 1)), first + count, LANES)
             lane += threads
 
     def _play_part(self, int thread, int first, int count):
@@ -272,18 +324,18 @@ cdef class Search:
     cdef void add(self, int count) noexcept nogil:
         cdef int world, i, j
         cdef Arm *arm
-        cdef Outcome *outcomes
+        cdef Trial *trials
         for world in range(count):
-            outcomes = &self.outcomes[world * self.racing]
+            trials = &self.trials[world * self.racing]
             for i in range(self.racing):
                 arm = &self.arms[self.order[i]]
                 arm.visits += 1
-                arm.wins += outcomes[i].won
-                arm.total += outcomes[i].value
-                arm.score += outcomes[i].score
-                arm.squares += outcomes[i].score * outcomes[i].score
+                arm.wins += trials[i].won
+                arm.total += trials[i].value
+                arm.score += trials[i].score
+                arm.squares += trials[i].score * trials[i].score
                 for j in range(i + 1):
-                    self.products[self.order[i] * self.size + self.order[j]] += outcomes[i].value * outcomes[j].value
+                    self.products[self.order[i] * self.size + self.order[j]] += trials[i].value * trials[j].value
         self.nodes += <long>count * self.racing
         self.worlds += count
         if self.worlds >= self.next_check:
@@ -338,7 +390,7 @@ cdef class Search:
                     n += 1
             first = self.worlds
             count = min(self.next_check - first, (end - self.nodes) // self.racing, BATCH)
-            if self.threads == 1 or count < THREADED:
+            if self.threads == 1 or count < THREADED or self.solving:
                 with nogil:
                     self.play_lanes(0, 1, first, count)
                     self.add(count)
@@ -394,7 +446,7 @@ cdef class Search:
             mean = error = win = 0.0
             if arm.visits:
                 mean = arm.score / arm.visits
-                win = arm.wins / arm.visits
+                win = <double>arm.wins / arm.visits
                 variance = arm.squares / arm.visits - mean * mean
                 error = 1.96 * sqrt(max(variance, 0.0) / arm.visits)
             out.append(Candidate(move_of_code(arm.code), arm.visits, mean, error, win))
