@@ -31,8 +31,9 @@ class Search:
     that is quick, and played out elsewhere; 0: never, nor where the game counts. ``threads`` is 1 to 8: the result is
     the same for any number. ``truth`` is for measuring only: the round itself, which is then looked at instead of
     worlds; of it only the hands, with the boneyard shuffled anew for each world, when ``open_boneyard`` is False.
-    Raises ``ValueError`` when the seat is not to move, when no deal agrees with what it has seen, or when ``truth`` is
-    not the round that it sees.
+    ``moves`` are those that race, by default all legal ones. Raises ``ValueError`` when the seat is not to move, when
+    no deal agrees with what it has seen, when ``truth`` is not the round that it sees, or when ``moves`` are none, not
+    legal, or the same twice.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class Search:
         threads: int = 1,
         truth: Round | None = None,
         open_boneyard: bool = True,
+        moves: Sequence[Move] | None = None,
     ) -> None: ...
     @property
     def size(self) -> int:
@@ -85,6 +87,12 @@ class Search:
     @property
     def best(self) -> Move:
         """The move with the highest mean in the race; the planner's choice while no world was played."""
+    def difference(self, one: Move, other: Move) -> tuple[float, float]:
+        """By how much ``one`` is better than ``other``, and the 95 % error of that: pips, with the bonus for winning.
+
+        World by world: far more exact than the errors of the two say. Raises ``ValueError`` for moves that were not
+        tried in the same worlds, as when one has left the race, or in none.
+        """
     def candidates(self) -> list[Candidate]:
         """Each move with what the race knows of it.
 
