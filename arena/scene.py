@@ -198,6 +198,11 @@ class Replay:
         round = self._rounds[index]
         return before_events(scene_of(round), round.events[number:])
 
+    def choices(self) -> list[tuple[int, Round]]:
+        """Each choice: after how many events somebody had it, and the round then, which is not to be changed."""
+        found = zip(self._lengths, self._rounds, strict=True)
+        return [(length, round) for length, round in found if not round.over and length <= len(self)]
+
     def turns(self) -> list[int]:
         """After how many events each turn begins, and the last one ends."""
         events = self.events

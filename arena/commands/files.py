@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,6 +34,20 @@ def opened(name: str) -> Iterator[BinaryIO]:
     columns = (BarColumn(bar_width=None), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
     with file, Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         yield progress.wrap_file(file, os.fstat(file.fileno()).st_size)
+
+
+def open_seekable(name: str) -> BinaryIO:
+    """The bytes of the file ``name``, in which one can go back: a pipe is copied first. Raises ``CallError``."""
+    try:
+        file = sys.stdin.buffer if name == STANDARD_INPUT else open(name, "rb")  # noqa: SIM115 - the caller closes it
+        if name != STANDARD_INPUT and file.seekable():
+            return file
+        copy = tempfile.TemporaryFile()  # noqa: SIM115 - so it is here
+        shutil.copyfileobj(file, copy)
+        copy.seek(0)
+    except OSError as error:
+        raise CallError(f"{name}: {error.strerror}") from None
+    return copy
 
 
 @contextmanager

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import shutil
-import sys
-import tempfile
 from contextlib import suppress
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from caboose.arena.commands.files import open_seekable
 from caboose.arena.errors import CallError, RunError
 from caboose.arena.layout import MIN_WIDTH
 from caboose.arena.match import interruptible
@@ -75,15 +73,8 @@ def chosen_hands(seat: int | None, all: bool, none: bool) -> Hands:
 
 
 def open_records(name: str) -> RecordFile:
-    """The games of the file ``name``; standard input is copied to a file first. Raises ``CallError``."""
-    try:
-        if name != "-":
-            return RecordFile(Path(name))
-        copy = tempfile.TemporaryFile()  # noqa: SIM115 - RecordFile closes it
-        shutil.copyfileobj(sys.stdin.buffer, copy)
-        return RecordFile(copy, "-")
-    except OSError as error:
-        raise CallError(f"{name}: {error.strerror}") from None
+    """The games of the file ``name``; what is no file is copied to one first. Raises ``CallError``."""
+    return RecordFile(open_seekable(name), name)
 
 
 def check_game(records: RecordFile, number: int) -> None:
