@@ -12,6 +12,7 @@ from typing import Annotated, Final
 import typer
 
 from caboose.arena import caboose_version
+from caboose.arena.commands.analyse import analyse
 from caboose.arena.commands.bench import bench
 from caboose.arena.commands.convert import convert
 from caboose.arena.commands.engine import engine
@@ -32,7 +33,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode="rich",
 )
-for command in (match, show, verify, convert, engine, perft, rules, bench):  # in the order of the help
+for command in (match, show, analyse, verify, convert, engine, perft, rules, bench):  # in the order of the help
     app.command()(command)
 
 
