@@ -32,8 +32,9 @@ def simulate(
 ) -> Simulation:
     """Plays many rounds and returns what came of them: the batch interface of the core.
 
-    ``rounds`` is how many, ``policy`` how every seat plays: ``random`` (uniformly), ``greedy`` or ``planner``, the
-    latter with ``plan_nodes`` tries for each train. ``hub`` is 0 to ``rules.set``, by default the highest double.
-    ``threads`` work without the GIL, 0 means as many as there are processors; the result depends on ``seed`` (a
-    whole number of at least 0) alone. Raises ``ValueError``.
+    ``rounds`` is how many (below 2**31), ``policy`` how every seat plays: ``random`` (uniformly), ``greedy`` or
+    ``planner``, the latter with ``plan_nodes`` (below 2**31) tries for each train. ``hub`` is 0 to ``rules.set``, by
+    default the highest double. ``threads`` (up to 1024) work without the GIL, 0 means as many as there are processors;
+    the result depends on ``seed`` (a whole number of at least 0) alone. Ctrl-C is heard while rounds are played. Raises
+    ``ValueError``, and ``MemoryError`` where there is no room for the results.
     """

@@ -5,9 +5,11 @@ from caboose.engine.dealing cimport deal_round, fill_deck
 from caboose.engine.playout cimport Plans, forget_plans, play_out_greedy, play_out_planned, play_out_uniform
 from caboose.engine.round cimport compile_rules
 from caboose.engine.state cimport BLOCKED, Header, State, hand_score
+from cpython.exc cimport PyErr_CheckSignals
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from operator import index
 from typing import NamedTuple
 
 import numpy as np
@@ -15,8 +17,10 @@ import numpy as np
 POLICIES = ("random", "greedy", "planner")
 
 cdef enum:
-    CHUNK = 1024         # rounds that a thread takes at a time
+    CHUNK = 1024         # rounds that a thread takes at a time, or fewer where plans are searched for longer
     PLAN_NODES = 30
+    MAX_NUMBER = 2147483647
+    MAX_THREADS = 1024
     UNIFORM = 0
     GREEDY = 1
     PLANNED = 2
@@ -44,6 +48,8 @@ cdef class _Batch:
     cdef int hand
     cdef int policy
     cdef int rounds
+    cdef int taken       # rounds that a thread has played or plays
+    cdef int chunk
     cdef int plan_nodes
     cdef u64 seed
     cdef u8 deck[TILE_COUNT]
@@ -54,10 +60,20 @@ cdef class _Batch:
     cdef int[::1] draws
     cdef u8[::1] blocked
 
-    def _play(self, int start):
-        cdef int end = min(start + CHUNK, self.rounds)
+    cdef void play_chunk(self) noexcept:
+        cdef int start = self.taken
+        cdef int end = start + min(self.chunk, self.rounds - start)
+        self.taken = end
         with nogil:
             self.play_rounds(start, end)
+
+    # What a thread does. The GIL is held between chunks, so no chunk is taken twice.
+    def _play(self):
+        while self.taken < self.rounds:
+            self.play_chunk()
+
+    def _stop(self):
+        self.taken = self.rounds
 
     cdef void play_rounds(self, int start, int end) noexcept nogil:
         cdef State s
@@ -91,52 +107,73 @@ cdef class _Batch:
             self.blocked[number] = s.over == BLOCKED
 
 
-def simulate(rules, int rounds, policy="random", seed=0, threads=1, hub=None, int plan_nodes=PLAN_NODES):
+cdef int whole_number(str what, object value, int most, str expected=None) except -1:
+    try:
+        number = index(value)
+    except TypeError:
+        number = -1
+    if not 0 <= number <= most:
+        raise ValueError(f"{what} {value!r}: {expected or f'expected a whole number from 0 to {most}'}")
+    return number
+
+
+def simulate(rules, rounds, policy="random", seed=0, threads=1, hub=None, plan_nodes=PLAN_NODES):
     """Plays many rounds and returns what came of them: the batch interface of the core.
 
-    ``rounds`` is how many, ``policy`` how every seat plays: ``random`` (uniformly), ``greedy`` or ``planner``, the
-    latter with ``plan_nodes`` tries for each train. ``hub`` is 0 to ``rules.set``, by default the highest double.
-    ``threads`` work without the GIL, 0 means as many as there are processors; the result depends on ``seed`` (a
-    whole number of at least 0) alone. Raises ``ValueError``.
+    ``rounds`` is how many (below 2**31), ``policy`` how every seat plays: ``random`` (uniformly), ``greedy`` or
+    ``planner``, the latter with ``plan_nodes`` (below 2**31) tries for each train. ``hub`` is 0 to ``rules.set``, by
+    default the highest double. ``threads`` (up to 1024) work without the GIL, 0 means as many as there are processors;
+    the result depends on ``seed`` (a whole number of at least 0) alone. Ctrl-C is heard while rounds are played. Raises
+    ``ValueError``, and ``MemoryError`` where there is no room for the results.
     """
     cdef _Batch batch = _Batch()
-    if rounds < 0:
-        raise ValueError(f"rounds {rounds}: expected at least 0")
+    batch.rounds = whole_number("rounds", rounds, MAX_NUMBER)
+    batch.plan_nodes = whole_number("plan_nodes", plan_nodes, MAX_NUMBER)
     if policy not in POLICIES:
         raise ValueError(f"unknown policy {policy!r}: expected one of {', '.join(POLICIES)}")
-    if type(threads) is not int or threads < 0:
-        raise ValueError(f"threads {threads!r}: expected a number of threads, or 0 for as many as there are processors")
+    if type(threads) is not int or not 0 <= threads <= MAX_THREADS:
+        raise ValueError(
+            f"threads {threads!r}: expected a number of threads up to {MAX_THREADS}, "
+            "or 0 for as many as there are processors"
+        )
     if type(seed) is not int or seed < 0:
         raise ValueError(f"seed {seed!r}: expected a whole number of at least 0")
     hub = rules.set if hub is None else hub
-    if not 0 <= hub <= rules.set:
-        raise ValueError(f"hub {hub}: a double-{rules.set} set has doubles from 0 to {rules.set}")
+    hub = whole_number("hub", hub, rules.set, f"a double-{rules.set} set has doubles from 0 to {rules.set}")
     batch.header = compile_rules(rules, hub)
     batch.dealt_hub = rules.hub == "dealt"
     batch.holder_starts = rules.starter == "holder"
     batch.hand = rules.hand
     batch.policy = POLICIES.index(policy)
-    batch.rounds = rounds
-    batch.plan_nodes = plan_nodes
+    batch.chunk = CHUNK
+    if batch.policy == PLANNED:
+        batch.chunk = max(1, CHUNK // max(1, batch.plan_nodes // PLAN_NODES))
     batch.seed = np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]
     batch.size = fill_deck(batch.deck, &batch.header, batch.dealt_hub)
     result = Simulation(
-        np.zeros((rounds, rules.players), np.int32),
-        np.zeros((rounds, rules.players), np.bool_),
-        np.zeros(rounds, np.int32),
-        np.zeros(rounds, np.int32),
-        np.zeros(rounds, np.bool_),
+        np.zeros((batch.rounds, rules.players), np.int32),
+        np.zeros((batch.rounds, rules.players), np.bool_),
+        np.zeros(batch.rounds, np.int32),
+        np.zeros(batch.rounds, np.int32),
+        np.zeros(batch.rounds, np.bool_),
     )
     batch.scores = result.scores
     batch.winners = result.winners.view(np.uint8)
     batch.plays = result.plays
     batch.draws = result.draws
     batch.blocked = result.blocked.view(np.uint8)
-    threads = threads or os.cpu_count()
-    if threads == 1:
-        for start in range(0, rounds, CHUNK):
-            batch._play(start)
-    else:
-        with ThreadPoolExecutor(threads) as pool:
-            list(pool.map(batch._play, range(0, rounds, CHUNK)))
+    # No more threads than chunks.
+    threads = min(threads or os.cpu_count() or 1, (batch.rounds - 1) // batch.chunk + 1)
+    if threads <= 1:
+        while batch.taken < batch.rounds:
+            batch.play_chunk()
+            PyErr_CheckSignals()
+        return result
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            for future in [pool.submit(batch._play) for _ in range(threads)]:
+                future.result()
+        finally:
+            # After Ctrl-C the threads end with the chunks that they are at.
+            batch._stop()
     return result

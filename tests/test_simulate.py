@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import random
+import signal
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -73,15 +76,43 @@ def test_what_is_wrong_with_a_call_is_said() -> None:
     rules = Rules.of("family", 4)
     with pytest.raises(ValueError, match="unknown policy 'bold': expected one of random, greedy, planner"):
         simulate(rules, 1, "bold")
-    with pytest.raises(ValueError, match="rounds -1: expected at least 0"):
-        simulate(rules, -1)
-    with pytest.raises(ValueError, match="threads -1: expected a number of threads"):
-        simulate(rules, 1, threads=-1)
+    for rounds in (-1, 2**31, 2**80, 1.5, "3", None):
+        with pytest.raises(ValueError, match=f"rounds {rounds!r}: expected a whole number from 0 to 2147483647"):
+            simulate(rules, rounds)  # type: ignore[arg-type]
+    for nodes in (-1, 2**31, 1.5):
+        with pytest.raises(ValueError, match=f"plan_nodes {nodes!r}: expected a whole number from 0 to 2147483647"):
+            simulate(rules, 1, "planner", plan_nodes=nodes)  # type: ignore[arg-type]
+    for threads in (-1, 1025, 2.0):
+        with pytest.raises(ValueError, match=f"threads {threads}: expected a number of threads up to 1024"):
+            simulate(rules, 1, threads=threads)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="seed -1: expected a whole number of at least 0"):
         simulate(rules, 1, seed=-1)
-    with pytest.raises(ValueError, match="hub 13: a double-12 set has doubles from 0 to 12"):
-        simulate(rules, 1, hub=13)
+    for hub in (-1, 13, 1.5):
+        with pytest.raises(ValueError, match=f"hub {hub}: a double-12 set has doubles from 0 to 12"):
+            simulate(rules, 1, hub=hub)  # type: ignore[arg-type]
     assert simulate(rules, 0).scores.shape == (0, 4)
+    assert np.array_equal(simulate(rules, np.int64(3)).scores, simulate(rules, 3).scores)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("policy", "nodes"), [("random", 30), ("planner", 100_000)])
+def test_ctrl_c_ends_it_before_its_time(threads: int, policy: str, nodes: int) -> None:
+    """What is asked for takes hours, or many minutes."""
+    code = f"""if True:
+        from caboose.engine import Rules, simulate
+        print("ready", flush=True)
+        simulate(Rules.of("classic", 2, set=18, hand=40), 20_000_000, "{policy}", threads={threads}, plan_nodes={nodes})
+    """
+    command = [sys.executable, "-P", "-c", code]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGINT)
+        try:
+            _, said = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert said.endswith("KeyboardInterrupt\n")
 
 
 @pytest.mark.parametrize("players", [2, 4, 8])
