@@ -4,6 +4,10 @@ from caboose.engine.bits cimport u16, u64
 from caboose.engine.moves cimport move_of_code
 from caboose.engine.round cimport Round
 from caboose.engine.state cimport MAX_MOVES, State, apply_move, legal_moves
+from cpython.exc cimport PyErr_CheckSignals
+
+cdef enum:
+    UNBROKEN = 4         # moves to look ahead at most without a look at signals
 
 
 cdef u64 count_sequences(const State *s, int depth) noexcept nogil:
@@ -23,19 +27,35 @@ cdef u64 count_sequences(const State *s, int depth) noexcept nogil:
     return total
 
 
+# The same, and raises `KeyboardInterrupt` after Ctrl-C.
+cdef u64 count_breakably(const State *s, int depth) except? 0:
+    cdef u16 codes[MAX_MOVES]
+    cdef State next_state
+    cdef u64 total = 0
+    cdef int n, i
+    if depth <= UNBROKEN or s.over:
+        PyErr_CheckSignals()
+        with nogil:
+            total = count_sequences(s, depth)
+        return total
+    n = legal_moves(s, codes)
+    for i in range(n):
+        next_state = s[0]
+        apply_move(&next_state, codes[i], NULL)
+        total += count_breakably(&next_state, depth - 1)
+    return total
+
+
 def perft(Round round not None, int depth):
     """How many sequences of ``depth`` moves there are; a round that ends earlier counts once.
 
     Forced steps (draws, passes) are no moves. Raises ``ValueError`` for a negative depth.
     """
-    cdef u64 total
     if depth < 0:
         raise ValueError(f"depth {depth}: expected at least 0")
     if depth == 0:
         return 1
-    with nogil:
-        total = count_sequences(&round.state, depth)
-    return total
+    return count_breakably(&round.state, depth)
 
 
 def perft_divide(Round round not None, int depth):

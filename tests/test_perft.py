@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -206,3 +209,22 @@ def test_every_value_of_every_option_has_a_test_and_rows() -> None:
     assert {option for option, _ in TESTS} == {"preset", "players", *OPTIONS}
     for option, values in VALUES.items():
         assert {value for name, value in TESTS if name == option} == set(map(str, values))
+
+
+def test_ctrl_c_ends_a_count_before_its_time() -> None:
+    """Nobody could wait for the sequences of sixty moves."""
+    code = """if True:
+        from caboose.engine import Round, Rules, perft
+        print("ready", flush=True)
+        perft(Round.deal(Rules.of("family", 4), seed=1), 60)
+    """
+    command = [sys.executable, "-P", "-c", code]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGINT)
+        try:
+            _, said = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert said.endswith("KeyboardInterrupt\n")
