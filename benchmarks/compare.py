@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from grid import ROOT, build_flags
+from grid import ROOT, build_flags, write_whole
 from sitting import MORE_THREADS, Ratio, TableResult, is_native, sit
 
 MACHINE: Final = str(get_machine_id())  # type: ignore[no-untyped-call]
@@ -62,7 +62,7 @@ def read_run(path: Path) -> SavedRun:
     """The run in a file of pytest-benchmark. Raises ``ValueError`` for one that is something else."""
     try:
         return run_of(path.name.partition("_")[0], json.loads(path.read_text(encoding="utf-8")))
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
         raise ValueError(f"{path} is not a saved run of these benchmarks ({type(error).__name__}: {error})") from None
 
 
@@ -121,7 +121,7 @@ def keep(data: Mapping[str, Any]) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     number = max((int(path.name.partition("_")[0]) for path in saved_files()), default=0) + 1
     path = folder / f"{number:04}_{data['commit_info']['id']}.json"
-    path.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
+    write_whole(path, json.dumps(data, indent=1) + "\n")
     return path
 
 
@@ -285,7 +285,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         figures["yardstick"] = show_yardstick(console, call.runs, call.seconds)
         if call.json is not None:
             call.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="ascii")
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, subprocess.CalledProcessError) as error:
         _refuse(str(error))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -87,6 +88,16 @@ def _note_rate(benchmark: BenchmarkFixture, unit: str, count: int | Callable[[_T
     benchmark.extra_info["unit"] = unit
     benchmark.extra_info["count"] = count if isinstance(count, int) else count(result)
     benchmark.extra_info["flags"] = build_flags()
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Writes a file of UTF-8 text, or leaves what was there where that fails. Raises ``OSError``."""
+    part = path.with_name(f"{path.name}.{os.getpid()}")
+    try:
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def build_flags() -> str:

@@ -28,6 +28,7 @@ from rich.table import Table
 import counted
 from caboose.engine import measure
 from counted import MARK, MARKS, WORKLOADS
+from grid import write_whole
 
 COUNTS: Final = Path(__file__).with_name("instructions.tsv")
 COLUMNS: Final = ("workload", "unit", "instructions", "build")
@@ -98,7 +99,8 @@ def count_instructions(names: Iterable[str]) -> dict[str, float]:
         except subprocess.TimeoutExpired:
             raise CountError(f"the workloads did not end within {TIMEOUT:.0f} s under valgrind") from None
         if done.returncode != 0:
-            said = (done.stderr.strip() or Path(folder, "log").read_text(errors="replace").strip()).splitlines()
+            log = Path(folder, "log")
+            said = (done.stderr.strip() or (log.read_text(errors="replace") if log.exists() else "")).splitlines()
             raise CountError(f"the workloads failed under valgrind, exit code {done.returncode}: {' '.join(said[-1:])}")
         return dict(zip(names, per_unit(Path(folder), done.stdout.splitlines()), strict=True))
 
@@ -150,7 +152,7 @@ def write_counts(path: Path, counts: Counts) -> None:
     places = {name: place for place, name in enumerate(WORKLOADS)}
     rows = sorted((build, places[name], name) for build, name in counts if name in places)
     lines = [COLUMNS, *((name, WORKLOADS[name].unit, f"{counts[build, name]:.1f}", build) for build, _, name in rows)]
-    path.write_text("".join("\t".join(line) + "\n" for line in lines), encoding="utf-8")
+    write_whole(path, "".join("\t".join(line) + "\n" for line in lines))
 
 
 def show(comparisons: Iterable[Comparison], console: Console) -> None:
@@ -200,23 +202,18 @@ def arguments(argv: list[str] | None) -> argparse.Namespace:
     return call
 
 
-def main(argv: list[str] | None = None) -> int:
-    """Counts, compares, shows and returns the exit code."""
-    call = arguments(argv)
+def run(call: argparse.Namespace) -> int:
+    """Counts, compares, shows and returns the exit code 0 or 1. Raises ``CountError`` or ``OSError``."""
     names = list(dict.fromkeys(call.names)) or list(WORKLOADS)
     console = Console(highlight=False, markup=False)
-    try:
-        build = build_name()
-        counts = read_counts(COUNTS)
-        found = count_instructions(names)
-        rows = [Comparison(name, found[name], counts.get((build, name))) for name in names]
-        if call.json:
-            call.json.write_text(json_text(build, rows), encoding="utf-8")
-        if call.update:
-            write_counts(COUNTS, {**counts, **{(build, name): found[name] for name in names}})
-    except (CountError, OSError) as error:
-        print(f"instructions: {error}", file=sys.stderr)
-        return 2
+    build = build_name()
+    counts = read_counts(COUNTS)
+    found = count_instructions(names)
+    rows = [Comparison(name, found[name], counts.get((build, name))) for name in names]
+    if call.json:
+        call.json.write_text(json_text(build, rows), encoding="utf-8")
+    if call.update:
+        write_counts(COUNTS, {**counts, **{(build, name): found[name] for name in names}})
     console.print(f"Build: {build}\n")
     show(rows, console)
     console.print()
@@ -235,6 +232,16 @@ def main(argv: list[str] | None = None) -> int:
     if verdicts != {"same"}:
         console.print("To keep these counts: make update-instructions")
     return 1 if "grown" in verdicts else 0
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Does what the call says and returns the exit code."""
+    call = arguments(argv)
+    try:
+        return run(call)
+    except (CountError, OSError) as error:
+        print(f"instructions: {error}", file=sys.stderr)
+        return 2
 
 
 if __name__ == "__main__":

@@ -131,8 +131,10 @@ def test_saved_runs_are_found_by_number_and_read(tmp_path: Path, monkeypatch: py
     assert (run.name, run.commit, build_name(run.flags)) == ("0002", "012345678+", "native")
     assert run.rates == {"deal[12x4]": compare.Rate(2_000_000.0, "deals")}
     assert compare.keep(json.loads(second.read_text())).name.startswith("0003_")
-    with pytest.raises(ValueError, match="is not a saved run of these benchmarks"):
-        read_run(saved(tmp_path, "0004", benchmarks=[{}]))
+    info = {"unit": "deals", "count": 4000, "flags": ""}
+    for entry in ({}, {"name": "a", "stats": {"min": 0}, "extra_info": info}, {"name": 1, "extra_info": info}):
+        with pytest.raises(ValueError, match="is not a saved run of these benchmarks"):
+            read_run(saved(tmp_path, "0004", benchmarks=[entry]))
 
 
 def test_rates_are_written_in_three_digits() -> None:

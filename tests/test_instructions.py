@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import shutil
+import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -158,6 +161,36 @@ def test_a_wrong_call_and_a_place_that_cannot_be_written(
     assert "No such file" in capsys.readouterr().err
 
 
+def test_a_full_disk_costs_no_kept_counts(
+    count: Count, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = (tmp_path / "kept.tsv").read_text()
+
+    def half(path: Path, text: str, encoding: str) -> None:
+        path.write_bytes(text.encode(encoding)[: len(text) // 2])
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setattr(Path, "write_text", half)
+    assert main(["deal-12-4", "--update"]) == 2
+    assert "No space left on device" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["kept.tsv"]
+    assert (tmp_path / "kept.tsv").read_text() == kept
+
+
+def test_a_table_that_nobody_can_read_is_no_success(
+    count: Count, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("needs /dev/full")
+    with open("/dev/full", "w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        assert main(["deal-12-4"]) == 2
+        assert "No space left on device" in capsys.readouterr().err
+        monkeypatch.undo()
+        with suppress(OSError):
+            full.close()
+
+
 def test_without_valgrind_nothing_is_counted(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -170,6 +203,7 @@ def test_without_valgrind_nothing_is_counted(
     ("script", "said"),
     [
         ("echo 'no such thing' >&2; exit 3", "exit code 3: no such thing"),
+        ("exit 3", "the workloads failed under valgrind, exit code 3"),
         ("echo deal-12-4 5 50", "callgrind wrote no count at a call of getppid"),
     ],
 )
