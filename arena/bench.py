@@ -74,7 +74,7 @@ def search_text(observation: Observation, nodes: int) -> tuple[str, int]:
 
 
 def run_bench(nodes: int = NODES) -> BenchResult:
-    """Searches every position at ``nodes`` nodes, then plays the simulated rounds. About ten seconds."""
+    """Searches every position at ``nodes`` nodes, then plays the simulated rounds. A second or two."""
     signature = count = total = 0
     start = time.perf_counter()
     for position in positions():
