@@ -13,6 +13,7 @@ import os
 import platform
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -98,6 +99,11 @@ def count_instructions(names: Iterable[str]) -> dict[str, float]:
             )
         except subprocess.TimeoutExpired:
             raise CountError(f"the workloads did not end within {TIMEOUT:.0f} s under valgrind") from None
+        if done.returncode == -signal.SIGILL:
+            raise CountError(
+                "this valgrind does not know an instruction of this build, which may be one for this processor alone: "
+                "count a portable one, without CABOOSE_NATIVE"
+            )
         if done.returncode != 0:
             log = Path(folder, "log")
             said = (done.stderr.strip() or (log.read_text(errors="replace") if log.exists() else "")).splitlines()

@@ -203,6 +203,7 @@ def test_without_valgrind_nothing_is_counted(
     ("script", "said"),
     [
         ("echo 'no such thing' >&2; exit 3", "exit code 3: no such thing"),
+        ("kill -ILL $$", "does not know an instruction of this build"),
         ("exit 3", "the workloads failed under valgrind, exit code 3"),
         ("echo deal-12-4 5 50", "callgrind wrote no count at a call of getppid"),
     ],
