@@ -260,8 +260,8 @@ def parse_call(arguments: Sequence[str] | None) -> argparse.Namespace:
         command.add_argument("--seconds", type=float, default=0.3, help="of each of them (default: 0.3)")
         command.add_argument("--json", type=Path, metavar="FILE", help="write all figures to FILE, too")
     call = parser.parse_args(arguments)
-    if call.command != "save" and (call.runs < 1 or not call.seconds > 0):
-        parser.error("--runs and --seconds: expected at least one run, and more than no seconds")
+    if call.command != "save" and (call.runs < 1 or not 0.01 <= call.seconds <= 60):
+        parser.error("--runs and --seconds: expected at least one run, of 0.01 to 60 seconds")
     return call
 
 

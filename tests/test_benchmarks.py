@@ -137,6 +137,14 @@ def test_saved_runs_are_found_by_number_and_read(tmp_path: Path, monkeypatch: py
             read_run(saved(tmp_path, "0004", benchmarks=[entry]))
 
 
+@pytest.mark.parametrize("words", ["--runs 0", "--seconds 1e-9", "--seconds inf", "--seconds nan"])
+def test_sittings_that_cannot_be_held(words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ending:
+        compare.main(["yardstick", *words.split()])
+    assert ending.value.code == 2
+    assert "expected at least one run, of 0.01 to 60 seconds" in capsys.readouterr().err
+
+
 def test_rates_are_written_in_three_digits() -> None:
     assert [per_second(rate) for rate in (0.935, 12.3, 3912.0, 73_900.0, 41_800_000.0)] == [
         "0.935", "12.3", "3.91 k", "73.9 k", "41.8 M",
