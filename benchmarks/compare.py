@@ -295,4 +295,7 @@ def _refuse(why: str) -> NoReturn:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit("compare: interrupted")

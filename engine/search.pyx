@@ -9,6 +9,7 @@ Worlds are numbered, and each has its own chance. They come from several chains,
 ones, and what they find is added up in the order of the worlds: the result does not depend on the threads.
 """
 
+from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY, sqrt
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
@@ -404,6 +405,7 @@ cdef class Search:
         if self.threads > 1 and pool is None:
             raise ValueError(f"a search in {self.threads} threads needs a pool")
         while self.racing > 1 and self.nodes + self.racing <= end:
+            PyErr_CheckSignals()
             n = 0
             for i in range(self.size):
                 if self.arms[i].racing:

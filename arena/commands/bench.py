@@ -12,9 +12,13 @@ from rich.table import Table
 
 from caboose.arena.bench import NODES, run_bench
 
+MOST_NODES = 10_000_000  # some minutes a position
+
 
 def bench(
-    nodes: Annotated[int, typer.Option(help="Of each search; another number has another signature.", min=1)] = NODES,
+    nodes: Annotated[
+        int, typer.Option(help="Of each search; another number has another signature.", min=1, max=MOST_NODES)
+    ] = NODES,
     json_: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
     """Search a fixed list of positions at fixed nodes and play simulated rounds.
