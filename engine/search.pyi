@@ -21,9 +21,9 @@ class Candidate(NamedTuple):
     win: float
 
 class Search:
-    """The search of one decision: a race of its moves over worlds that agree with an observation.
+    """The search of one decision: a race of the seat's turns over worlds that agree with an observation.
 
-    ``seed`` is 0 to 2**63 - 1. A move leaves the race when it is worse than the leader by ``confidence`` standard
+    ``seed`` is 0 to 2**63 - 1. A turn leaves the race when it is worse than the leader by ``confidence`` standard
     errors of their difference. ``win_bonus`` is the pips that winning the round is worth besides the score, and
     ``game_weight`` (0 to 1) how much the chance to win the game counts instead, the more the fewer rounds are left;
     ``plan_nodes`` bounds the search for a train in playouts, and ``noise`` is the range of chance in their ranks
@@ -54,10 +54,10 @@ class Search:
     ) -> None: ...
     @property
     def size(self) -> int:
-        """How many moves there are."""
+        """How many turns are compared."""
     @property
     def racing(self) -> int:
-        """How many moves are still in the race."""
+        """How many turns are still in the race."""
     @property
     def nodes(self) -> int:
         """The playouts so far."""
@@ -77,26 +77,27 @@ class Search:
         """
     @property
     def decided(self) -> bool:
-        """Only one move is left in the race."""
+        """All turns left in the race begin with the same move."""
     @property
     def lead(self) -> float:
-        """By how many standard errors the leader is ahead of the next move in the race.
+        """By how many standard errors the leader is ahead of the next turn that begins with another move.
 
         0.0 before the first look at them, infinite when it is alone.
         """
     @property
     def best(self) -> Move:
-        """The move with the highest mean in the race; the planner's choice while no world was played."""
+        """The first move of the turn with the highest mean; the planner's choice before the first world."""
     def difference(self, one: Move, other: Move) -> tuple[float, float]:
         """By how much ``one`` is better than ``other``, and the 95 % error of that: pips, with the bonus for winning.
 
         World by world: far more exact than the errors of the two say. Raises ``ValueError`` for moves that were not
-        tried in the same worlds, as when one has left the race, or in none.
+        tried in the same worlds, as when one has left the race, or in none. A move is as good as its best turn.
         """
     def candidates(self) -> list[Candidate]:
         """Each move with what the race knows of it.
 
-        Best first: what the race thinks of them decides, so the scores need not fall.
+        The visits are those of all turns that begin with it, the rest is of the best of them. Best first: what the race
+        thinks of them decides, so the scores need not fall.
         """
 
 def game_chances(rules: Rules, past_scores: Sequence[Sequence[int]], scores: Sequence[int]) -> tuple[float, ...]:

@@ -1,9 +1,9 @@
-"""The search: a race of the legal moves over worlds that agree with what the seat knows.
+"""The search: a race of the seat's turns over worlds that agree with what it knows.
 
-Worlds (``sampler.pxd``) come one after another, and every move still in the race is played in each, with every seat
-then following its plan to the end of the round (``playout.pxd``). So all moves meet the same worlds, and what is
-compared is the difference in each world. A move that is clearly worse than the leader leaves the race. At the
-end of a round worlds can be solved instead (``endgame.pxd``).
+A turn is one move, or several after a double and in a chain. Worlds (``sampler.pxd``) come one after another, and every
+turn still in the race is played in each, with every seat then following its plan to the end of the round
+(``playout.pxd``). So all turns meet the same worlds, and what is compared is the difference in each world. A turn that
+is clearly worse than the leader leaves the race. At the end of a round worlds can be solved instead (``endgame.pxd``).
 
 Worlds are numbered, and each has its own chance. They come from several chains, so that threads can work on different
 ones, and what they find is added up in the order of the worlds: the result does not depend on the threads.
@@ -19,17 +19,19 @@ from caboose.engine.dealing cimport shuffle_boneyard
 from caboose.engine.endgame cimport Entry, Outcome, Solver, is_endgame, solve_state
 from caboose.engine.moves cimport move_of_code
 from caboose.engine.plan cimport Plan, make_plan
-from caboose.engine.playout cimport Plans, play_out_planned
+from caboose.engine.playout cimport Plans, play_code, play_out_planned
 from caboose.engine.policy cimport choose_planned, follow
 from caboose.engine.round cimport Observation, Round
 from caboose.engine.sampler cimport Sampler, belief_build, belief_sample
 from caboose.engine.standing cimport Standing, make_standing, winning_chance
-from caboose.engine.state cimport MAX_MOVES, State, apply_move, hand_score, legal_moves
+from caboose.engine.state cimport MAX_MOVES, RUNNING, State, advance, hand_score, legal_moves
 
 from typing import NamedTuple
 
 cdef enum:
     MAX_ARMS = 128       # of more moves than that the last ones are left out, the planner's choice excepted
+    SPLIT_ARMS = 16      # moves are not made into whole turns when there would be more arms than that
+    MAX_TURN = 20        # moves of a turn that an arm names
     LANES = 8            # chains of worlds: world n comes from chain n % LANES; no more threads than that
     FIRST_CHECK = 16     # worlds before any move leaves the race
     BATCH = 256          # most worlds between two sums
@@ -54,8 +56,10 @@ class Candidate(NamedTuple):
     win: float
 
 
+# A turn: its moves as far as they are fixed. What the seat plays after them is up to its plan.
 cdef struct Arm:
-    u16 code
+    u16 codes[MAX_TURN]
+    int length
     bint racing
     int visits
     int wins             # playouts in which nobody ended with fewer pips
@@ -79,9 +83,9 @@ cdef struct Workspace:
 
 
 cdef class Search:
-    """The search of one decision: a race of its moves over worlds that agree with an observation.
+    """The search of one decision: a race of the seat's turns over worlds that agree with an observation.
 
-    ``seed`` is 0 to 2**63 - 1. A move leaves the race when it is worse than the leader by ``confidence`` standard
+    ``seed`` is 0 to 2**63 - 1. A turn leaves the race when it is worse than the leader by ``confidence`` standard
     errors of their difference. ``win_bonus`` is the pips that winning the round is worth besides the score, and
     ``game_weight`` (0 to 1) how much the chance to win the game counts instead, the more the fewer rounds are left;
     ``plan_nodes`` bounds the search for a train in playouts, and ``noise`` is the range of chance in their ranks
@@ -163,13 +167,18 @@ cdef class Search:
         self.favourite = choose_planned(s, codes, n, &plan, ROOT_PLAN_NODES, 0, &rng)
         if moves is not None:
             n = self.only(moves, codes, n)
-        self.size = self.racing = min(n, MAX_ARMS)
+        self.size = min(n, MAX_ARMS)
         if self.favourite >= self.size:
             codes[self.size - 1] = codes[self.favourite]
             self.favourite = self.size - 1
         memset(self.arms, 0, sizeof(self.arms))
         for i in range(self.size):
-            self.arms[i].code = codes[i]
+            self.arms[i].codes[0] = codes[i]
+            self.arms[i].length = 1
+        if self.size > 1:
+            self.name_turns()
+        self.racing = self.size
+        for i in range(self.size):
             self.arms[i].racing = True
         self.next_check = FIRST_CHECK
         cdef int held = sum([s.count[i] for i in range(s.rules.players) if i != view.seat])
@@ -236,17 +245,59 @@ cdef class Search:
             self.spaces[i].sampler = sampler[0]
         return 0
 
-    # Plays one move in a world and the round to its end.
-    cdef void playout(self, State *s, Workspace *space, u16 code, Trial *trial, Rng *rng) noexcept nogil:
+    # Makes whole turns of the moves that leave the seat with another choice: an arm for each way to go on. All turns
+    # get their next move or none does, since what is looked at further ahead looks better.
+    cdef void name_turns(self) noexcept nogil:
+        cdef u16 codes[MAX_ARMS][MAX_ARMS]
+        cdef int ways[MAX_ARMS]
+        cdef int length, i, j, more, size
+        for length in range(1, MAX_TURN):
+            size = self.size
+            more = 0
+            for i in range(size):
+                ways[i] = 0
+                if self.arms[i].length == length:
+                    ways[i] = self.next_moves(&self.arms[i], codes[i])
+                if ways[i]:
+                    more += ways[i] - 1
+            if size + more > SPLIT_ARMS:
+                return
+            for i in range(size):
+                if ways[i] == 0:
+                    continue
+                self.arms[i].length += 1
+                self.arms[i].codes[length] = codes[i][0]
+                for j in range(1, ways[i]):
+                    self.arms[self.size] = self.arms[i]
+                    self.arms[self.size].codes[length] = codes[i][j]
+                    self.size += 1
+
+    # What the seat may play after the moves of `arm` in the same turn. Returns how many moves; the first MAX_ARMS of
+    # them are written to `out`.
+    cdef int next_moves(self, const Arm *arm, u16 *out) noexcept nogil:
+        cdef u16 codes[MAX_MOVES]
+        cdef State s = self.view.state
+        cdef int i, n
+        for i in range(arm.length):
+            play_code(&s, arm.codes[i])
+        if s.over != RUNNING or s.turn != self.view.seat:
+            return 0
+        n = min(legal_moves(&s, codes), MAX_ARMS)
+        memcpy(out, codes, n * sizeof(u16))
+        return n
+
+    # Plays one turn in a world and the round to its end.
+    cdef void playout(self, State *s, Workspace *space, const Arm *arm, Trial *trial, Rng *rng) noexcept nogil:
         cdef int seat = self.view.seat
-        cdef int other, own
+        cdef int i, other, own
         cdef int least = 1 << 30
         cdef int total = 0
         cdef int scores[SEATS]
         for other in range(s.rules.players):
             space.plans.seats[other] = space.given.seats[other]
-        follow(s, &space.plans.seats[seat], code)
-        apply_move(s, code, NULL)
+        for i in range(arm.length):
+            follow(s, &space.plans.seats[seat], arm.codes[i])
+            play_code(s, arm.codes[i])
         play_out_planned(s, &space.plans, self.plan_nodes, self.noise, rng)
         own = hand_score(s, seat)
         for other in range(s.rules.players):
@@ -262,12 +313,12 @@ cdef class Search:
                 self.standing.scale * winning_chance(&self.standing, scores) - trial.value
             )
 
-    # Plays every move in the race in a world, and with it the round to its end.
+    # Plays every turn in the race in a world, and with it the round to its end.
     cdef void play_world(self, const State *start, Workspace *space, Trial *trials, const Rng *rng) noexcept nogil:
         cdef State s
         cdef Rng stream
         cdef int seat, i
-        # The other hands are the same for every move, and so are their plans.
+        # The other hands are the same for every turn, and so are their plans.
         for seat in range(start.rules.players):
             if seat == self.view.seat:
                 space.given.seats[seat] = self.own_plan
@@ -278,18 +329,22 @@ cdef class Search:
         for i in range(self.racing):
             s = start[0]
             stream = rng[0]
-            self.playout(&s, space, self.arms[self.order[i]].code, &trials[i], &stream)
+            self.playout(&s, space, &self.arms[self.order[i]], &trials[i], &stream)
 
-    # What every move in the race is worth when all seats go on as well as they can with all hands open. False when
+    # What every turn in the race is worth when all seats go on as well as they can with all hands open. False when
     # that takes too long for one of them: solved and played values do not compare.
     cdef bint solve_world(self, const State *start, Trial *trials) noexcept nogil:
         cdef State s
         cdef Outcome end
-        cdef int i
+        cdef const Arm *arm
+        cdef int i, j
         cdef long budget = WORLD_NODES
         for i in range(self.racing):
             s = start[0]
-            apply_move(&s, self.arms[self.order[i]].code, NULL)
+            arm = &self.arms[self.order[i]]
+            for j in range(arm.length):
+                play_code(&s, arm.codes[j])
+            advance(&s, NULL)
             if not solve_state(&self.solver, &s, budget, &end):
                 return False
             budget -= self.solver.nodes
@@ -298,7 +353,7 @@ cdef class Search:
             trials[i].value = trials[i].score + (self.win_bonus if trials[i].won else 0)
         return True
 
-    # One world: every move in the race is tried in it.
+    # One world: every turn in the race is tried in it.
     cdef void world(self, int number, Workspace *space, Trial *trials) noexcept nogil:
         cdef State start = self.view.state
         cdef Rng rng
@@ -385,6 +440,13 @@ cdef class Search:
             if i != leader and self.arms[i].racing and self.ahead(leader, i) > self.confidence:
                 self.arms[i].racing = False
                 self.racing -= 1
+        for i in range(self.size):
+            if self.arms[i].racing and self.arms[i].codes[0] != self.arms[leader].codes[0]:
+                return
+        # The turns left begin with the same move; how it goes on is decided after it.
+        for i in range(self.size):
+            self.arms[i].racing = i == leader
+        self.racing = 1
 
     cdef int leader(self) noexcept nogil:
         cdef int i, best = self.favourite
@@ -426,12 +488,12 @@ cdef class Search:
 
     @property
     def decided(self):
-        """Only one move is left in the race."""
+        """All turns left in the race begin with the same move."""
         return self.racing <= 1
 
     @property
     def lead(self):
-        """By how many standard errors the leader is ahead of the next move in the race.
+        """By how many standard errors the leader is ahead of the next turn that begins with another move.
 
         0.0 before the first look at them, infinite when it is alone.
         """
@@ -441,28 +503,40 @@ cdef class Search:
         if self.racing > 1 and self.worlds < FIRST_CHECK:
             return 0.0
         for i in range(self.size):
-            if i != leader and self.arms[i].racing:
+            if self.arms[i].racing and self.arms[i].codes[0] != self.arms[leader].codes[0]:
                 least = min(least, self.ahead(leader, i))
         return least
 
     @property
     def best(self):
-        """The move with the highest mean in the race; the planner's choice while no world was played."""
-        return move_of_code(self.arms[self.leader()].code)
+        """The first move of the turn with the highest mean; the planner's choice before the first world."""
+        return move_of_code(self.arms[self.leader()].codes[0])
+
+    # The arm that a move is judged by: of those that begin with it the last one to leave the race, or the best.
+    cdef int best_turn(self, move) except -1:
+        arms = [i for i in self.ranking() if self.arms[i].codes[0] == move.code]
+        if not arms:
+            raise ValueError(f"{move} is no move of the race")
+        return arms[0]
+
+    cdef list ranking(self):
+        return sorted(
+            range(self.size),
+            key=lambda i: (
+                not self.arms[i].racing, -self.arms[i].visits, -self.arms[i].total, i != self.favourite, i
+            ),
+        )
 
     def difference(self, one, other):
         """By how much ``one`` is better than ``other``, and the 95 % error of that: pips, with the bonus for winning.
 
         World by world: far more exact than the errors of the two say. Raises ``ValueError`` for moves that were not
-        tried in the same worlds, as when one has left the race, or in none.
+        tried in the same worlds, as when one has left the race, or in none. A move is as good as its best turn.
         """
         cdef int i, j
         cdef double n, mean, squares
-        codes = [self.arms[k].code for k in range(self.size)]
-        if one.code not in codes or other.code not in codes:
-            raise ValueError(f"difference of {one} and {other}: expected two moves of the race")
-        i = codes.index(one.code)
-        j = codes.index(other.code)
+        i = self.best_turn(one)
+        j = self.best_turn(other)
         n = self.arms[i].visits
         if n == 0 or self.arms[i].visits != self.arms[j].visits:
             raise ValueError(f"{one} and {other} were not tried in the same worlds")
@@ -474,27 +548,27 @@ cdef class Search:
     def candidates(self):
         """Each move with what the race knows of it.
 
-        Best first: what the race thinks of them decides, so the scores need not fall.
+        The visits are those of all turns that begin with it, the rest is of the best of them. Best first: what the race
+        thinks of them decides, so the scores need not fall.
         """
         cdef Arm *arm
         cdef double mean, variance
-        order = sorted(
-            range(self.size),
-            key=lambda i: (
-                not self.arms[i].racing, -self.arms[i].visits, -self.arms[i].total, i != self.favourite, i
-            ),
-        )
-        out = []
-        for i in order:
+        best = {}
+        visits = {}
+        for i in self.ranking():
             arm = &self.arms[i]
+            move = move_of_code(arm.codes[0])
+            visits[move] = visits.get(move, 0) + arm.visits
+            if move in best:
+                continue
             mean = error = win = 0.0
             if arm.visits:
                 mean = arm.score / arm.visits
                 win = <double>arm.wins / arm.visits
                 variance = arm.squares / arm.visits - mean * mean
                 error = 1.96 * sqrt(max(variance, 0.0) / arm.visits)
-            out.append(Candidate(move_of_code(arm.code), arm.visits, mean, error, win))
-        return out
+            best[move] = mean, error, win
+        return [Candidate(move, visits[move], *figures) for move, figures in best.items()]
 
 
 def game_chances(rules, past_scores, scores):
