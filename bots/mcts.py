@@ -69,6 +69,7 @@ class MctsBot(BuiltIn):
         Option("GameWeight", "spin", default=0, min=0, max=100, help="% that winning the game counts in the end"),
         Option("PlanNodes", "spin", default=40, min=1, max=100_000, help="tries for a long train in playouts"),
         Option("Noise", "spin", default=4, min=0, max=1000, help="chance in playouts, in rank points"),
+        Option("Inference", "spin", default=70, min=0, max=1000, help="1/1000: what others' choices say of hands"),
         Option("Endgame", "spin", default=9, min=0, max=190, help="tiles of the others from which the end is solved"),
     )
 
@@ -97,6 +98,7 @@ class MctsBot(BuiltIn):
             game_weight=self.number("GameWeight") / 100,
             plan_nodes=self.number("PlanNodes"),
             noise=self.number("Noise"),
+            inference=self.number("Inference") / 1000,
             endgame=self.number("Endgame"),
             threads=self.number("Threads"),
             truth=truth,

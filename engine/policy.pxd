@@ -102,6 +102,14 @@ cdef inline bint is_planned(const Plan *plan, int tile) noexcept nogil:
     return (plan.mask[tile >> 6] >> (tile & 63)) & 1
 
 
+cdef inline int kind_of_move(const State *s, const Plan *plan, u16 code) noexcept nogil:
+    cdef int tile = code_tile(code)
+    cdef bint own = code_train(code) == s.turn
+    if is_planned(plan, tile):
+        return NEXT if own and tile == next_tile(plan) else PLANNED
+    return OWN_TRAIN if own else ELSEWHERE
+
+
 # Whether another seat has only few tiles left.
 cdef inline bint must_hurry(const State *s) noexcept nogil:
     cdef int seat
@@ -125,8 +133,7 @@ cdef inline int choose_planned(
     cdef int best = 0
     cdef int best_tile = TILE_COUNT
     cdef int best_rank = -1000000
-    cdef int i, tile, rank, kind
-    cdef bint own
+    cdef int i, tile, rank
     cdef Wishes wishes
     cdef u64 chance
     if n == 1:
@@ -138,12 +145,7 @@ cdef inline int choose_planned(
         if codes[i] == STOP_CODE:
             continue
         tile = code_tile(codes[i])
-        own = code_train(codes[i]) == s.turn
-        if is_planned(plan, tile):
-            kind = NEXT if own and tile == next_tile(plan) else PLANNED
-        else:
-            kind = OWN_TRAIN if own else ELSEWHERE
-        rank = planned_rank(s, tile, wishes.points[kind])
+        rank = planned_rank(s, tile, wishes.points[kind_of_move(s, plan, codes[i])])
         if noise:
             rank += rank_noise(chance, tile, noise)
         if rank > best_rank or rank == best_rank and tile < best_tile:

@@ -2,6 +2,9 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from caboose.engine.moves import Move
 from caboose.engine.round import Observation, Round
 from caboose.engine.rules import Rules
@@ -28,12 +31,13 @@ class Search:
     ``game_weight`` (0 to 1) how much the chance to win the game counts instead, the more the fewer rounds are left;
     ``plan_nodes`` bounds the search for a train in playouts, and ``noise`` is the range of chance in their ranks
     (points). When the boneyard is empty and the others hold at most ``endgame`` tiles together, worlds are solved where
-    that is quick, and played out elsewhere; 0: never, nor where the game counts. ``threads`` is 1 to 8: the result is
-    the same for any number. ``truth`` is for measuring only: the round itself, which is then looked at instead of
-    worlds; of it only the hands, with the boneyard shuffled anew for each world, when ``open_boneyard`` is False.
-    ``moves`` are those that race, by default all legal ones. Raises ``ValueError`` when the seat is not to move, when
-    no deal agrees with what it has seen, when ``truth`` is not the round that it sees, or when ``moves`` are none, not
-    legal, or the same twice.
+    that is quick, and played out elsewhere; 0: never, nor where the game counts. ``inference`` is how much the others'
+    choices say: a world is less likely by exp(-inference) for each point by which they fall short of a planner's; 0:
+    nothing. ``threads`` is 1 to 8: the result is the same for any number. ``truth`` is for measuring only: the round
+    itself, which is then looked at instead of worlds; of it only the hands, with the boneyard shuffled anew for each
+    world, when ``open_boneyard`` is False. ``moves`` are those that race, by default all legal ones. Raises
+    ``ValueError`` when the seat is not to move, when no deal agrees with what it has seen, when ``truth`` is not the
+    round that it sees, or when ``moves`` are none, not legal, or the same twice.
     """
 
     def __init__(
@@ -47,6 +51,7 @@ class Search:
         plan_nodes: int = 40,
         noise: int = 4,
         endgame: int = 9,
+        inference: float = 0.07,
         threads: int = 1,
         truth: Round | None = None,
         open_boneyard: bool = True,
@@ -74,6 +79,12 @@ class Search:
         """Plays at most that many playouts, in whole worlds, without the GIL; none when the race is decided.
 
         With more than one thread, ``pool`` is the ``concurrent.futures`` executor in which all but one work.
+        """
+    def believed(self, samples: int = 1000) -> npt.NDArray[np.float64]:
+        """What the search thinks of the hidden tiles: seat × tile as in ``Belief.matrix``, from so many of its worlds.
+
+        Unlike there, how the others played is part of it. The search is left as it is. Raises ``ValueError`` for a
+        search in the truth, and for less than one sample.
         """
     @property
     def decided(self) -> bool:

@@ -17,16 +17,20 @@ from libc.string cimport memcpy, memset
 from caboose.engine.bits cimport SEATS, TILE_COUNT, Rng, lowest32, mix, rng_seed, u8, u16, u64
 from caboose.engine.dealing cimport shuffle_boneyard
 from caboose.engine.endgame cimport Entry, Outcome, Solver, is_endgame, solve_state
+from caboose.engine.evidence cimport Evidence, gather_evidence
+from caboose.engine.inference cimport FIRST_STEPS, STEPS, Model, gather_choices, infer
 from caboose.engine.moves cimport move_of_code
 from caboose.engine.plan cimport Plan, make_plan
 from caboose.engine.playout cimport Plans, play_code, play_out_planned
 from caboose.engine.policy cimport choose_planned, follow
 from caboose.engine.round cimport Observation, Round
-from caboose.engine.sampler cimport Sampler, belief_build, belief_sample
+from caboose.engine.sampler cimport Sampler, belief_mix, belief_sample, belief_start, write_world
 from caboose.engine.standing cimport Standing, make_standing, winning_chance
-from caboose.engine.state cimport MAX_MOVES, RUNNING, State, advance, hand_score, legal_moves
+from caboose.engine.state cimport MAX_MOVES, RUNNING, State, advance, hand_score, holds, legal_moves
 
 from typing import NamedTuple
+
+import numpy as np
 
 cdef enum:
     MAX_ARMS = 128       # of more moves than that the last ones are left out, the planner's choice excepted
@@ -78,6 +82,7 @@ cdef struct Trial:
 # What a thread works with.
 cdef struct Workspace:
     Sampler sampler
+    Model model
     Plans given          # what the seats mean to do when the world begins
     Plans plans
 
@@ -90,12 +95,13 @@ cdef class Search:
     ``game_weight`` (0 to 1) how much the chance to win the game counts instead, the more the fewer rounds are left;
     ``plan_nodes`` bounds the search for a train in playouts, and ``noise`` is the range of chance in their ranks
     (points). When the boneyard is empty and the others hold at most ``endgame`` tiles together, worlds are solved where
-    that is quick, and played out elsewhere; 0: never, nor where the game counts. ``threads`` is 1 to 8: the result is
-    the same for any number. ``truth`` is for measuring only: the round itself, which is then looked at instead of
-    worlds; of it only the hands, with the boneyard shuffled anew for each world, when ``open_boneyard`` is False.
-    ``moves`` are those that race, by default all legal ones. Raises ``ValueError`` when the seat is not to move, when
-    no deal agrees with what it has seen, when ``truth`` is not the round that it sees, or when ``moves`` are none, not
-    legal, or the same twice.
+    that is quick, and played out elsewhere; 0: never, nor where the game counts. ``inference`` is how much the others'
+    choices say: a world is less likely by exp(-inference) for each point by which they fall short of a planner's; 0:
+    nothing. ``threads`` is 1 to 8: the result is the same for any number. ``truth`` is for measuring only: the round
+    itself, which is then looked at instead of worlds; of it only the hands, with the boneyard shuffled anew for each
+    world, when ``open_boneyard`` is False. ``moves`` are those that race, by default all legal ones. Raises
+    ``ValueError`` when the seat is not to move, when no deal agrees with what it has seen, when ``truth`` is not the
+    round that it sees, or when ``moves`` are none, not legal, or the same twice.
     """
 
     cdef Observation view
@@ -119,6 +125,8 @@ cdef class Search:
     cdef double win_bonus
     cdef int plan_nodes
     cdef int noise
+    cdef double inference
+    cdef bint inferring
     cdef Round truth
     cdef bint open_boneyard
     cdef readonly bint solving
@@ -135,6 +143,7 @@ cdef class Search:
         int plan_nodes=40,
         int noise=4,
         int endgame=9,
+        double inference=0.07,
         int threads=1,
         Round truth=None,
         bint open_boneyard=True,
@@ -154,6 +163,7 @@ cdef class Search:
         self.win_bonus = win_bonus
         self.plan_nodes = plan_nodes
         self.noise = noise
+        self.inference = inference
         self.threads = threads
         if truth is not None and truth.observe(view.seat, view.past_scores) != view:
             raise ValueError("truth is another round than the one observed")
@@ -232,17 +242,30 @@ cdef class Search:
         cdef int i
         if self.truth is not None:
             return 0
-        if not belief_build(
-            sampler, &view.state, view.seat, view.rules.hand, view.starter, view.log.events, view.log.size, rng
-        ):
+        cdef Model *model = &self.spaces[0].model
+        cdef Evidence evidence
+        if not gather_evidence(
+            &evidence, &view.state, view.seat, view.rules.hand, view.starter, view.log.events, view.log.size
+        ) or not belief_start(sampler, &evidence, view.rules.players, view.seat):
             raise ValueError(f"no deal agrees with what seat {view.seat + 1} has seen")
+        belief_mix(sampler, rng)
+        if self.inference > 0:
+            gather_choices(
+                model, &evidence, &view.state, view.seat, view.rules.hand, view.starter, view.log.events, view.log.size
+            )
+            model.weight = self.inference
+            self.inferring = model.size > 0
+        if self.inferring:
+            infer(sampler, model, FIRST_STEPS, rng)
         for i in range(LANES):
             memcpy(self.lanes[i], sampler.tile, sizeof(sampler.tile))
             if i < LANES - 1:
                 world = view.state
-                belief_sample(&world, sampler, rng)
+                self.next_world(&world, &self.spaces[0], rng)
         for i in range(1, self.threads):
             self.spaces[i].sampler = sampler[0]
+            if self.inferring:
+                self.spaces[i].model = model[0]
         return 0
 
     # Makes whole turns of the moves that leave the seat with another choice: an arm for each way to go on. All turns
@@ -313,6 +336,13 @@ cdef class Search:
                 self.standing.scale * winning_chance(&self.standing, scores) - trial.value
             )
 
+    cdef void next_world(self, State *world, Workspace *space, Rng *rng) noexcept nogil:
+        if self.inferring:
+            infer(&space.sampler, &space.model, STEPS, rng)
+            write_world(world, &space.sampler)
+        else:
+            belief_sample(world, &space.sampler, rng)
+
     # Plays every turn in the race in a world, and with it the round to its end.
     cdef void play_world(self, const State *start, Workspace *space, Trial *trials, const Rng *rng) noexcept nogil:
         cdef State s
@@ -359,7 +389,7 @@ cdef class Search:
         cdef Rng rng
         rng_seed(&rng, self.seed + mix(number + 1))
         if self.truth is None:
-            belief_sample(&start, &space.sampler, &rng)
+            self.next_world(&start, space, &rng)
         else:
             start = self.truth.state
             if not self.open_boneyard:
@@ -485,6 +515,33 @@ cdef class Search:
                 for part in parts:
                     part.result()
                 self.add(count)
+
+    def believed(self, int samples=1000):
+        """What the search thinks of the hidden tiles: seat × tile as in ``Belief.matrix``, from so many of its worlds.
+
+        Unlike there, how the others played is part of it. The search is left as it is. Raises ``ValueError`` for a
+        search in the truth, and for less than one sample.
+        """
+        cdef State *s = &self.view.state
+        cdef State world
+        cdef Rng rng
+        cdef int _, i, seat, tile
+        cdef int tiles = (s.rules.top + 1) * (s.rules.top + 2) // 2
+        if self.truth is not None or samples < 1:
+            raise ValueError(f"samples {samples}: expected at least 1, and a search that does not know the truth")
+        counts = np.zeros((s.rules.players + 1, tiles))
+        cdef double[:, ::1] cells = counts
+        rng_seed(&rng, self.seed)
+        memcpy(self.spaces[0].sampler.tile, self.lanes[0], sizeof(self.lanes[0]))
+        for _ in range(samples):
+            world = s[0]
+            self.next_world(&world, &self.spaces[0], &rng)
+            for seat in range(s.rules.players):
+                for tile in range(tiles):
+                    cells[seat, tile] += holds(&world, seat, tile)
+            for i in range(world.bone_next, world.bone_end):
+                cells[s.rules.players, world.bone[i]] += 1
+        return counts / samples
 
     @property
     def decided(self):

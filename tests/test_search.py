@@ -13,7 +13,9 @@ import pytest
 
 from caboose.bots import create
 from caboose.bots.mcts import LEVELS, MctsBot
+from caboose.engine.belief import Belief
 from caboose.engine.play import Info, Limits
+from caboose.engine.playout import policy_move
 from caboose.engine.round import Observation, Round
 from caboose.engine.rules import PRESETS, Rules
 from caboose.engine.search import MAX_THREADS, Search, game_chances
@@ -167,3 +169,46 @@ def test_in_the_last_round_only_the_game_counts() -> None:
         racing[behind] = search.racing
     assert racing[100_000] == search.size
     assert racing[0] < search.size
+
+
+def test_what_others_chose_says_where_tiles_are() -> None:
+    """Over rounds of planners the true place of each hidden tile is thought likelier when their choices count."""
+    gains = []
+    for seed in range(10):
+        round_ = Round.deal(FAMILY, seed=[78, seed])
+        number = 0
+        while not round_.over:
+            legal = round_.legal_moves()
+            seen = round_.observe(round_.turn)
+            number += len(legal) > 1
+            if number == 30 and len(legal) > 1:
+                rows = [Search(seen, 1, inference=weight).believed(300) for weight in (0.0, 0.07)]
+                hands = [*round_.hands, round_.boneyard]
+                holders = [(row, tile.id) for row, hand in enumerate(hands) if row != seen.seat for tile in hand]
+                without, with_them = (sum(math.log(row[at] + 0.002) for at in holders) for row in rows)
+                gains.append(with_them - without)
+                break
+            round_.apply(policy_move(seen, "planner") if len(legal) > 1 else legal[0])
+    assert len(gains) >= 8
+    assert sum(gains) / len(gains) > 1
+
+
+def test_worlds_agree_with_what_is_proved_whatever_others_chose() -> None:
+    """Choices make worlds more or less likely, never impossible ones possible; the rows add up."""
+    for players, preset in ((2, "family"), (5, "classic"), (9, "tournament")):
+        rules = Rules.of(preset, players)
+        for after in (players, 5 * players):
+            seen = choices(rules, 4, after=after)
+            search = Search(seen, 2)
+            found = search.believed(200)
+            proved = Belief(seen).matrix(2000)
+            assert np.allclose(found.sum(axis=1)[:-1], seen.hand_sizes)
+            assert found[-1].sum() == pytest.approx(seen.boneyard_size)
+            assert not found[proved == 0].any() or found[proved == 0].max() < 0.02
+            before = search.candidates()
+            search.run(500)
+            other = Search(seen, 2)
+            other.run(500)
+            assert search.candidates() == other.candidates() != before
+    with pytest.raises(ValueError, match="samples 0: expected at least 1"):
+        search.believed(0)
