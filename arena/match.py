@@ -81,11 +81,11 @@ def play_match(
     try:
         with executor:
             for result in executor.run(plan, numbers, watcher.game_over):
+                # Counted before it is recorded: what stands in the record is never missing from the results.
+                finished[result.block] = result if recorder is None else without_logs(result)
+                board.add(result)
                 if recorder is not None:
                     recorder.write(result)
-                    result = without_logs(result)
-                finished[result.block] = result
-                board.add(result)
                 watcher.block_over(board)
     except KeyboardInterrupt:
         problem = "interrupted" if len(finished) < blocks else ""
