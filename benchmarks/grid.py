@@ -16,7 +16,7 @@ from caboose.engine.rules import Rules
 
 ROOT: Final = Path(__file__).parent.parent
 
-# The rules of the yardstick (benchmarks/yardstick.c), on top of a preset that allows so many players.
+# The rules of the yardstick (benchmarks/yardstick.c11), on top of a preset that allows so many players.
 YARDSTICK_OPTIONS: Final = {
     "hub": "placed",
     "starter": "lot",
