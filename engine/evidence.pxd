@@ -130,68 +130,87 @@ cdef inline void settle_shown(Evidence *e) noexcept nogil:
                     again = True
 
 
+# The table before the first event: `hand` tiles were dealt to each seat. Returns whether the hub lies there; one that
+# is dealt is laid down by an event.
+cdef inline bint begin_events(
+    State *s, const Header *rules, int hand, int starter, const u32 *events, int size
+) noexcept nogil:
+    cdef int i, seat
+    cdef bint laid = True
+    clear(s, rules)
+    for i in range(size):
+        if events[i] >> 24 == EV_HUB:
+            laid = False
+    for seat in range(rules.players):
+        s.count[seat] = hand
+    if laid:
+        lay_hub(s)
+        s.turn = starter
+    # With a boneyard that never ends no pass ends the round, which goes on where the observation was made.
+    s.bone_end = 255
+    return laid
+
+
+# What an event does to all that is public.
+cdef inline void follow_event(State *s, u32 event, int starter, bint *laid) noexcept nogil:
+    cdef int kind = event >> 24
+    cdef int seat = (event >> 16) & 255
+    if kind == EV_DRAW:
+        s.drew = laid[0]
+        s.count[seat] += 1
+    elif kind == EV_HUB:
+        s.count[seat] -= 1
+        lay_hub(s)
+        laid[0] = True
+        s.turn = starter
+    elif kind == EV_PLAY:
+        play_tile(s, event & 0xFFFF, NULL)
+    elif kind == EV_STOP:
+        stop_chain(s, NULL)
+    else:
+        pass_turn(s, NULL)
+
+
 # All that the events prove to `observer`. `hand` is how many tiles were dealt to each seat, `now` the position with the
 # observer's hand. Returns whether there are as many tiles as places for them.
 cdef inline bint gather_evidence(
     Evidence *e, const State *now, int observer, int hand, int starter, const u32 *events, int size
 ) noexcept nogil:
     cdef State s
-    cdef int i, c, seat, kind, argument, word, tile, places
+    cdef int i, c, seat, kind, word, tile, places
     cdef int drawn = 0
-    cdef bint laid = True
-    clear(&s, &now.rules)
+    cdef bint laid = begin_events(&s, &now.rules, hand, starter, events, size)
     memset(e, 0, sizeof(Evidence))
     memset(e.origin, NO_COHORT, sizeof(e.origin))
-    # A hub that is dealt is laid down by an event.
-    for i in range(size):
-        if events[i] >> 24 == EV_HUB:
-            laid = False
     for seat in range(now.rules.players):
-        s.count[seat] = hand
         if seat != observer:
             add_cohort(e, seat, DEALT, hand)
-    if laid:
-        lay_hub(&s)
-        s.turn = starter
-    # With a boneyard that never ends no pass ends the round, which goes on where the observation was made.
-    s.bone_end = 255
     for i in range(size):
         kind = events[i] >> 24
         seat = (events[i] >> 16) & 255
-        argument = events[i] & 0xFFFF
         if kind == EV_DRAW:
+            drawn += 1
+        if seat == observer:
+            pass
+        elif kind == EV_DRAW:
             if laid:
                 exclude_fitting(e, &s, seat, 0)
-                s.drew = 1
-            if seat != observer:
-                add_cohort(e, seat, drawn, 1)
-            s.count[seat] += 1
-            drawn += 1
+            add_cohort(e, seat, drawn - 1, 1)
         elif kind == EV_HUB:
-            if seat != observer:
-                if i > 0:
-                    e.cohorts -= 1
-                else:
-                    for c in range(e.cohorts):
-                        e.places[c] -= e.seat[c] == seat
-            s.count[seat] -= 1
-            lay_hub(&s)
-            laid = True
-            s.turn = starter
+            if i > 0:
+                e.cohorts -= 1
+            else:
+                for c in range(e.cohorts):
+                    e.places[c] -= e.seat[c] == seat
         elif kind == EV_PLAY:
-            if seat != observer:
-                if s.drew:
-                    e.cohorts -= 1
-                else:
-                    show_tile(e, seat, code_tile(argument))
-            play_tile(&s, argument, NULL)
-        elif kind == EV_STOP:
-            stop_chain(&s, NULL)
-        else:
+            if s.drew:
+                e.cohorts -= 1
+            else:
+                show_tile(e, seat, code_tile(events[i] & 0xFFFF))
+        elif kind != EV_STOP:
             # After a draw only the drawn tile was tried; the others were at the draw.
-            if seat != observer:
-                exclude_fitting(e, &s, seat, e.cohorts - 1 if s.drew else 0)
-            pass_turn(&s, NULL)
+            exclude_fitting(e, &s, seat, e.cohorts - 1 if s.drew else 0)
+        follow_event(&s, events[i], starter, &laid)
     settle_shown(e)
     places = e.boneyard = now.bone_end - now.bone_next
     for c in range(e.cohorts):

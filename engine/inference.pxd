@@ -9,27 +9,42 @@
 
 from libc.string cimport memset
 
-from caboose.engine.bits cimport SEATS, TILE_COUNT, WORDS, Rng, lowest32, rng_below, rng_next, u8, u16, u32, u64
-from caboose.engine.evidence cimport DEALT, MAX_COHORTS, NO_COHORT, Evidence, in_set, into_set
+from caboose.engine.bits cimport (
+    SEATS,
+    TILE_COUNT,
+    WORDS,
+    Rng,
+    falling,
+    lowest32,
+    rng_below,
+    rng_next,
+    u8,
+    u16,
+    u32,
+    u64,
+)
+from caboose.engine.evidence cimport (
+    DEALT,
+    MAX_COHORTS,
+    NO_COHORT,
+    Evidence,
+    begin_events,
+    follow_event,
+    in_set,
+    into_set,
+)
 from caboose.engine.plan cimport Plan, make_plan
 from caboose.engine.policy cimport Wishes, kind_of_move, make_wishes, must_hurry, planned_rank
 from caboose.engine.sampler cimport BONEYARD, Sampler, mover_can_play
 from caboose.engine.state cimport (
     EV_DRAW,
-    EV_HUB,
     EV_PLAY,
-    EV_STOP,
     MAX_MOVES,
     STOP_CODE,
     State,
-    clear,
     code_tile,
-    lay_hub,
     legal_moves,
     on_chain,
-    pass_turn,
-    play_tile,
-    stop_chain,
 )
 
 cdef enum:
@@ -64,48 +79,24 @@ cdef inline void gather_choices(
     cdef State s
     cdef int draws[256]
     cdef int drawn = 0
-    cdef int i, c, seat, kind, argument
-    cdef bint laid = True
-    clear(&s, &now.rules)
+    cdef int i, c, seat
+    cdef bint laid = begin_events(&s, &now.rules, hand, starter, events, size)
     for i in range(size):
-        if events[i] >> 24 == EV_HUB:
-            laid = False
-        elif events[i] >> 24 == EV_DRAW:
+        if events[i] >> 24 == EV_DRAW:
             draws[drawn] = i
             drawn += 1
     for c in range(e.cohorts):
         m.acquired[c] = -1 if e.draw[c] == DEALT else draws[e.draw[c]]
-    for seat in range(now.rules.players):
-        s.count[seat] = hand
-    if laid:
-        lay_hub(&s)
-        s.turn = starter
-    s.bone_end = 255
     m.size = 0
     for i in range(size):
-        kind = events[i] >> 24
         seat = (events[i] >> 16) & 255
-        argument = events[i] & 0xFFFF
-        if kind == EV_DRAW:
-            s.drew = laid
-            s.count[seat] += 1
-        elif kind == EV_HUB:
-            s.count[seat] -= 1
-            lay_hub(&s)
-            laid = True
-            s.turn = starter
-        elif kind == EV_PLAY:
-            if seat != observer and not s.drew and not on_chain(&s):
-                m.choices[m.size].table = s
-                m.choices[m.size].code = argument
-                m.choices[m.size].seat = seat
-                m.choices[m.size].event = i
-                m.size += 1
-            play_tile(&s, argument, NULL)
-        elif kind == EV_STOP:
-            stop_chain(&s, NULL)
-        else:
-            pass_turn(&s, NULL)
+        if events[i] >> 24 == EV_PLAY and seat != observer and not s.drew and not on_chain(&s):
+            m.choices[m.size].table = s
+            m.choices[m.size].code = events[i] & 0xFFFF
+            m.choices[m.size].seat = seat
+            m.choices[m.size].event = i
+            m.size += 1
+        follow_event(&s, events[i], starter, &laid)
     note_played(m, e, events, size)
 
 
@@ -177,17 +168,12 @@ cdef inline int shortfall(const Sampler *b, Model *m, int seat, int limit) noexc
     return total
 
 
-# By how many points the next world may be worse: geometric, with exp(-weight) for each. The exponential is
-# (1 - x/1024)**1024, the same in every build, which libm's is not.
+# By how many points the next world may be worse: geometric, with exp(-weight) for each.
 cdef inline int slack(Rng *rng, double weight) noexcept nogil:
-    cdef double keep = 1 - weight / 1024
+    cdef double keep = falling(weight)
     cdef double chance = (rng_next(rng) >> 11) * 1.1102230246251565e-16
-    cdef double left
+    cdef double left = keep
     cdef int points = 0
-    cdef int _
-    for _ in range(10):
-        keep *= keep
-    left = keep
     while chance < left and points < MAX_SLACK:
         points += 1
         left *= keep

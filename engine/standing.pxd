@@ -5,7 +5,7 @@
 
 from libc.math cimport sqrt
 
-from caboose.engine.bits cimport SEATS
+from caboose.engine.bits cimport SEATS, falling
 
 cdef struct Standing:
     int players
@@ -14,15 +14,6 @@ cdef struct Standing:
     double weight        # 0 to 1: how much the chance to win the game counts
     double scale         # pips that a certain win is worth against a certain loss
     double width         # of the softmin, in pips; 0 in the last round
-
-
-# e to the power of -x, 0 <= x: (1 - x/1024)**1024, the same in every build, which libm is not.
-cdef inline double falling(double x) noexcept nogil:
-    cdef double y = 1 - x / 1024 if x < 1024 else 0
-    cdef int _
-    for _ in range(10):
-        y *= y
-    return y
 
 
 # The chance of `seat` to win the game when the round ends with `scores`.
