@@ -36,8 +36,8 @@ class Search:
     nothing. ``threads`` is 1 to 8: the result is the same for any number. ``truth`` is for measuring only: the round
     itself, which is then looked at instead of worlds; of it only the hands, with the boneyard shuffled anew for each
     world, when ``open_boneyard`` is False. ``moves`` are those that race, by default all legal ones. Raises
-    ``ValueError`` when the seat is not to move, when no deal agrees with what it has seen, when ``truth`` is not the
-    round that it sees, or when ``moves`` are none, not legal, or the same twice.
+    ``ValueError`` when the seat is not to move, for numbers that make no sense, when no deal agrees with what it has
+    seen, when ``truth`` is not the round that it sees, or when ``moves`` are none, not legal, or the same twice.
     """
 
     def __init__(

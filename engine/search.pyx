@@ -100,8 +100,8 @@ cdef class Search:
     nothing. ``threads`` is 1 to 8: the result is the same for any number. ``truth`` is for measuring only: the round
     itself, which is then looked at instead of worlds; of it only the hands, with the boneyard shuffled anew for each
     world, when ``open_boneyard`` is False. ``moves`` are those that race, by default all legal ones. Raises
-    ``ValueError`` when the seat is not to move, when no deal agrees with what it has seen, when ``truth`` is not the
-    round that it sees, or when ``moves`` are none, not legal, or the same twice.
+    ``ValueError`` when the seat is not to move, for numbers that make no sense, when no deal agrees with what it has
+    seen, when ``truth`` is not the round that it sees, or when ``moves`` are none, not legal, or the same twice.
     """
 
     cdef Observation view
@@ -155,8 +155,19 @@ cdef class Search:
         cdef State *s = &view.state
         if s.over or s.turn != view.seat:
             raise ValueError(f"seat {view.seat + 1} is not to move")
-        if not 1 <= threads <= LANES:
-            raise ValueError(f"threads {threads}: expected 1 to {MAX_THREADS}")
+        for name, value, least, most in (
+            ("confidence", confidence, 0, INFINITY),
+            ("win_bonus", win_bonus, 0, 1e6),
+            ("game_weight", game_weight, 0, 1),
+            ("plan_nodes", plan_nodes, 1, INFINITY),
+            ("noise", noise, 0, INFINITY),
+            ("endgame", endgame, 0, INFINITY),
+            ("inference", inference, 0, 1000),
+            ("threads", threads, 1, MAX_THREADS),
+        ):
+            if not least <= value <= most:
+                bound = "or more" if most == INFINITY else f"to {most:g}"
+                raise ValueError(f"{name} {value}: expected {least} {bound}")
         self.view = view
         self.seed = mix(<u64>(seed & 0x7FFFFFFFFFFFFFFF))
         self.confidence = confidence

@@ -68,6 +68,15 @@ def test_wrong_calls_are_refused() -> None:
     for threads in (0, -1, MAX_THREADS + 1):
         with pytest.raises(ValueError, match=f"threads {threads}: expected 1 to {MAX_THREADS}"):
             Search(seen, threads=threads)
+    for name, value in [
+        *[(name, -1) for name in ("confidence", "win_bonus", "game_weight", "noise", "endgame", "inference")],
+        *[(name, math.nan) for name in ("confidence", "win_bonus", "game_weight", "inference")],
+        ("plan_nodes", 0),
+        ("game_weight", 1.5),
+        ("inference", math.inf),
+    ]:
+        with pytest.raises(ValueError, match=f"{name} .*: expected"):
+            Search(seen, **{name: value})  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="a search in 2 threads needs a pool"):
         Search(seen, threads=2).run(100)
 
