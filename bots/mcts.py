@@ -81,9 +81,14 @@ class MctsBot(BuiltIn):
         return self._decide(observation, limits)
 
     def _decide(
-        self, observation: Observation, limits: Limits, truth: Round | None = None, open_boneyard: bool = True
+        self,
+        observation: Observation,
+        limits: Limits,
+        truth: Round | None = None,
+        open_boneyard: bool = True,
+        shown: float = 1.0,
     ) -> Move:
-        """The move; of ``truth`` and ``open_boneyard`` see ``Search``."""
+        """The move; of ``truth``, ``open_boneyard`` and ``shown`` see ``Search``."""
         start = time.perf_counter()
         legal = observation.legal_moves()
         if not legal:
@@ -103,6 +108,7 @@ class MctsBot(BuiltIn):
             threads=self.number("Threads"),
             truth=truth,
             open_boneyard=open_boneyard,
+            shown=shown,
         )
         level = LEVELS.get(self.number("Level"))
         budget = self._budget(observation, limits)

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from caboose.bots.mcts import MctsBot
 from caboose.engine.moves import Move
-from caboose.engine.play import Limits
+from caboose.engine.play import Limits, Option
 from caboose.engine.round import Observation, Round
 
 
@@ -25,7 +25,11 @@ class MeasuringBot(MctsBot):
 
         Raises ``ValueError`` when the seat is not to move, or when the observation is of another round.
         """
-        return self._decide(observation, limits, round_, self.open_boneyard)
+        return self._decide(observation, limits, round_, self.open_boneyard, self._shown())
+
+    def _shown(self) -> float:
+        """The share of the hidden tiles of which it knows who has them."""
+        return 1.0
 
 
 class OmniscientBot(MeasuringBot):
@@ -37,8 +41,19 @@ class OmniscientBot(MeasuringBot):
 
 
 class OpenHandsBot(MeasuringBot):
-    """Knows all hands; the order of the boneyard is guessed anew for each world."""
+    """Knows all hands; the order of the boneyard is guessed anew for each world.
+
+    With the option ``Shown`` it knows of so many tiles only, others at each decision, and guesses the rest as ``mcts``
+    does: from 0, which is ``mcts``, to 100.
+    """
 
     name: ClassVar[str] = "openhands"
     sees: ClassVar[str] = "all hands"
     open_boneyard: ClassVar[bool] = False
+    declared: ClassVar[tuple[Option, ...]] = (
+        *MctsBot.declared,
+        Option("Shown", "spin", default=100, min=0, max=100, help="% of the hidden tiles that it knows"),
+    )
+
+    def _shown(self) -> float:
+        return self.number("Shown") / 100

@@ -45,6 +45,7 @@ cdef struct Evidence:
     int boneyard                         # places left there
     int mover                            # the seat that must have a tile that can be played now, or -1
     u64 playable[WORDS]                  # and these are such tiles
+    u64 shown_held[WORDS]                # tiles that are shown to be in a hand, for measuring
     bint drew                            # it is the tile of its newest cohort
 
 
@@ -169,6 +170,17 @@ cdef inline void follow_event(State *s, u32 event, int starter, bint *laid) noex
         stop_chain(s, NULL)
     else:
         pass_turn(s, NULL)
+
+
+# Shows the observer where some of the hidden tiles are: `tiles` of those that `seat` holds, or that nobody does (-1).
+cdef inline void show_place(Evidence *e, int seat, const u64 *tiles) noexcept nogil:
+    cdef int c, word
+    for word in range(WORDS):
+        if seat >= 0:
+            e.shown_held[word] |= tiles[word]
+        for c in range(e.cohorts):
+            if e.seat[c] != seat:
+                e.excluded[c][word] |= tiles[word]
 
 
 # All that the events prove to `observer`. `hand` is how many tiles were dealt to each seat, `now` the position with the

@@ -183,7 +183,7 @@ cdef inline int slack(Rng *rng, double weight) noexcept nogil:
 cdef inline bint place_allows(const Sampler *b, int place, int tile) noexcept nogil:
     if place < b.bound:
         return in_set(b.allowed[b.cohort[place]], tile)
-    return in_set(b.hidden, tile)
+    return in_set(b.roaming, tile)
 
 
 # The next world of the chain, after so many tries to exchange two tiles.

@@ -253,8 +253,10 @@ cdef inline void add_place(Sampler *b, int owner, int cohort) noexcept nogil:
 cdef inline void add_places(Sampler *b, const Evidence *e) noexcept nogil:
     cdef int c, word, turn, _
     cdef bint free[MAX_COHORTS]
+    cdef bint shown = set_size(e.shown_held) > 0
     for c in range(e.cohorts):
-        free[c] = True
+        # What all hands allow the boneyard allows too, but not where a hand is shown.
+        free[c] = not shown
         for word in range(WORDS):
             b.allowed[c][word] = e.hidden[word] & ~e.excluded[c][word]
             if e.drew and c == e.cohorts - 1:
@@ -295,6 +297,7 @@ cdef inline void list_choices(Sampler *b, const Evidence *e) noexcept nogil:
 # Makes the sampler of all worlds that agree with `e`. Returns whether there is one. Its first world is one of many that
 # are alike: `belief_mix` makes it a random one.
 cdef inline bint belief_start(Sampler *b, const Evidence *e, int players, int observer) noexcept nogil:
+    cdef int word
     b.players = players
     b.observer = observer
     b.places = 0
@@ -304,6 +307,8 @@ cdef inline bint belief_start(Sampler *b, const Evidence *e, int players, int ob
     b.playable = e.playable
     b.hidden = e.hidden
     b.roaming = e.hidden
+    for word in range(WORDS):
+        b.roaming[word] &= ~e.shown_held[word]
     add_places(b, e)
     b.mass = min(b.places - b.bound, max(b.bound, LEAST_MASS))
     b.closing = max(1, (b.bound + b.mass) // CLOSING)

@@ -14,10 +14,10 @@ from libc.math cimport INFINITY, sqrt
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
-from caboose.engine.bits cimport SEATS, TILE_COUNT, Rng, lowest32, mix, rng_seed, u8, u16, u64
+from caboose.engine.bits cimport SEATS, TILE_COUNT, WORDS, Rng, lowest32, mix, rng_next, rng_seed, u8, u16, u64
 from caboose.engine.dealing cimport shuffle_boneyard
 from caboose.engine.endgame cimport Entry, Outcome, Solver, is_endgame, solve_state
-from caboose.engine.evidence cimport Evidence, gather_evidence
+from caboose.engine.evidence cimport Evidence, gather_evidence, in_set, into_set, show_place
 from caboose.engine.inference cimport FIRST_STEPS, STEPS, Model, gather_choices, infer
 from caboose.engine.moves cimport move_of_code
 from caboose.engine.plan cimport Plan, make_plan
@@ -99,9 +99,10 @@ cdef class Search:
     choices say: a world is less likely by exp(-inference) for each point by which they fall short of a planner's; 0:
     nothing. ``threads`` is 1 to 8: the result is the same for any number. ``truth`` is for measuring only: the round
     itself, which is then looked at instead of worlds; of it only the hands, with the boneyard shuffled anew for each
-    world, when ``open_boneyard`` is False. ``moves`` are those that race, by default all legal ones. Raises
-    ``ValueError`` when the seat is not to move, for numbers that make no sense, when no deal agrees with what it has
-    seen, when ``truth`` is not the round that it sees, or when ``moves`` are none, not legal, or the same twice.
+    world, when ``open_boneyard`` is False; and of those only so much that each hidden tile's place is known with the
+    chance ``shown`` (0 to 1), when that is less than 1. ``moves`` are those that race, by default all legal ones.
+    Raises ``ValueError`` when the seat is not to move, for numbers that make no sense, when no deal agrees with what it
+    has seen, when ``truth`` is not the round that it sees, or when ``moves`` are none, not legal, or the same twice.
     """
 
     cdef Observation view
@@ -129,6 +130,8 @@ cdef class Search:
     cdef bint inferring
     cdef Round truth
     cdef bint open_boneyard
+    cdef double shown
+    cdef bint guessing   # there is something to believe: worlds are sampled
     cdef readonly bint solving
     cdef Solver solver   # its table lasts from world to world: where few worlds are possible they come again
 
@@ -147,6 +150,7 @@ cdef class Search:
         int threads=1,
         Round truth=None,
         bint open_boneyard=True,
+        double shown=1.0,
         moves=None,
     ):
         cdef u16 codes[MAX_MOVES]
@@ -164,6 +168,7 @@ cdef class Search:
             ("endgame", endgame, 0, INFINITY),
             ("inference", inference, 0, 1000),
             ("threads", threads, 1, MAX_THREADS),
+            ("shown", shown, 0, 1),
         ):
             if not least <= value <= most:
                 bound = "or more" if most == INFINITY else f"to {most:g}"
@@ -180,6 +185,8 @@ cdef class Search:
             raise ValueError("truth is another round than the one observed")
         self.truth = None if truth is None else truth.copy()
         self.open_boneyard = open_boneyard
+        self.shown = shown
+        self.guessing = truth is None or not open_boneyard and shown < 1
         make_standing(&self.standing, view.rules, view.past_scores, view.seat, game_weight)
         make_plan(&self.own_plan, &s.hand[view.seat][0], lowest32(s.ends[view.seat]), ROOT_PLAN_NODES)
         cdef int n = legal_moves(s, codes)
@@ -251,13 +258,13 @@ cdef class Search:
         cdef Sampler *sampler = &self.spaces[0].sampler
         cdef State world
         cdef int i
-        if self.truth is not None:
+        if not self.guessing:
             return 0
         cdef Model *model = &self.spaces[0].model
         cdef Evidence evidence
         if not gather_evidence(
             &evidence, &view.state, view.seat, view.rules.hand, view.starter, view.log.events, view.log.size
-        ) or not belief_start(sampler, &evidence, view.rules.players, view.seat):
+        ) or not self.show_some(&evidence) or not belief_start(sampler, &evidence, view.rules.players, view.seat):
             raise ValueError(f"no deal agrees with what seat {view.seat + 1} has seen")
         belief_mix(sampler, rng)
         if self.inference > 0:
@@ -278,6 +285,33 @@ cdef class Search:
             if self.inferring:
                 self.spaces[i].model = model[0]
         return 0
+
+    # Shows some of the hidden tiles, where the search knows the truth: others at each decision.
+    cdef bint show_some(self, Evidence *evidence):
+        cdef Observation view = self.view
+        cdef const State *s
+        cdef u64 tiles[SEATS][WORDS]
+        cdef u64 nowhere[WORDS]
+        cdef Rng rng
+        cdef int seat, word
+        if self.truth is None or self.shown == 0:
+            return True
+        s = &self.truth.state
+        rng_seed(&rng, self.seed + mix(view.log.size))
+        memset(tiles, 0, sizeof(tiles))
+        memset(nowhere, 0, sizeof(nowhere))
+        for tile in range(TILE_COUNT):
+            if in_set(evidence.hidden, tile) and (rng_next(&rng) >> 11) * 1.1102230246251565e-16 < self.shown:
+                into_set(nowhere, tile)
+                for seat in range(s.rules.players):
+                    if holds(s, seat, tile):
+                        into_set(tiles[seat], tile)
+        for seat in range(s.rules.players):
+            for word in range(WORDS):
+                nowhere[word] &= ~tiles[seat][word]
+            show_place(evidence, seat, tiles[seat])
+        show_place(evidence, -1, nowhere)
+        return True
 
     # Makes whole turns of the moves that leave the seat with another choice: an arm for each way to go on. All turns
     # get their next move or none does, since what is looked at further ahead looks better.
@@ -399,7 +433,7 @@ cdef class Search:
         cdef State start = self.view.state
         cdef Rng rng
         rng_seed(&rng, self.seed + mix(number + 1))
-        if self.truth is None:
+        if self.guessing:
             self.next_world(&start, space, &rng)
         else:
             start = self.truth.state
@@ -412,12 +446,12 @@ cdef class Search:
     cdef void play_lane(self, Workspace *space, int start, int first, int end, int step) noexcept nogil:
         cdef int lane = first % LANES
         cdef int number = first
-        if self.truth is None:
+        if self.guessing:
             memcpy(space.sampler.tile, self.lanes[lane], sizeof(self.lanes[lane]))
         while number < end:
             self.world(number, space, &self.trials[(number - start) * self.racing])
             number += step
-        if self.truth is None:
+        if self.guessing:
             memcpy(self.lanes[lane], space.sampler.tile, sizeof(self.lanes[lane]))
 
     # The worlds from `first` on, `count` of them, that belong to a thread's chains.
@@ -538,7 +572,7 @@ cdef class Search:
         cdef Rng rng
         cdef int _, i, seat, tile
         cdef int tiles = (s.rules.top + 1) * (s.rules.top + 2) // 2
-        if self.truth is not None or samples < 1:
+        if not self.guessing or samples < 1:
             raise ValueError(f"samples {samples}: expected at least 1, and a search that does not know the truth")
         counts = np.zeros((s.rules.players + 1, tiles))
         cdef double[:, ::1] cells = counts

@@ -68,7 +68,8 @@ def test_they_are_not_among_the_bots() -> None:
         bot = create_measuring(name, Seed=5)
         assert isinstance(bot, Bot) and isinstance(bot, Knowing)
         assert bot.name == name == kind.name
-        assert bot.options == create("mcts").options
+        own = [option for option in bot.options if option != "Shown"]
+        assert own == list(create("mcts").options)
         with pytest.raises(BotError, match=rf"^{name} sees all hands.*no opponent.*--in-process"):
             create(name)
         with pytest.raises(CallError, match="no opponent"):
@@ -238,6 +239,31 @@ def test_openhands_sees_the_hands() -> None:
     assert heavy.observe(0) == light.observe(0)
     assert all(14 < value < 24 for value in scores_expected(heavy, False).values())
     assert all(0 < value < 13 for value in scores_expected(light, False).values())
+
+
+def test_who_is_shown_nothing_guesses_like_mcts() -> None:
+    for round_, _ in positions(30, "nothing"):
+        seen = round_.observe(round_.turn)
+        mcts, blind = create("mcts", Seed=2), create_measuring("openhands", Seed=2, Shown=0)
+        assert blind.choose_knowing(round_, seen, Limits(nodes=100)) is mcts.choose(seen, Limits(nodes=100))
+
+
+def test_what_is_shown_of_the_hands_is_true() -> None:
+    known = hidden = 0
+    for round_, _ in positions(60, "shown"):
+        seat = round_.turn
+        where = {tile: row for row, hand in enumerate(round_.hands) if row != seat for tile in hand}
+        where.update(dict.fromkeys(round_.boneyard, round_.rules.players))
+        seen = round_.observe(seat)
+        even, inferred = (
+            Search(seen, 3, truth=round_, open_boneyard=False, shown=0.5, inference=weight).believed(100)
+            for weight in (0.0, 0.07)
+        )
+        sure = [tile for tile in where if even[:, tile.id].max() > 0.999]
+        assert all(even[where[tile], tile.id] > 0.999 and inferred[where[tile], tile.id] > 0.999 for tile in sure)
+        known += len(sure)
+        hidden += len(where)
+    assert 0.45 < known / hidden < 0.8
 
 
 def test_knowing_more_plays_better() -> None:
