@@ -20,6 +20,7 @@ from caboose.engine.rules import Rules, tiles_in_set
 from caboose.engine.search import Candidate, Search
 from caboose.engine.tiles import TILES, Tile
 
+INFERENCE: Final = 0.07  # what mcts plays with
 BELIEF_SAMPLES: Final = 4000  # worlds behind a probability: it is off by less than 1.6 %, 95 times of 100
 _FIRST_CHUNK: Final = 256  # playouts between two looks at the clock and for Ctrl-C, at first …
 _CHUNK_SECONDS: Final = 0.03  # … and then so many as take that long
@@ -238,10 +239,13 @@ def thread_pool(threads: int) -> Iterator[ThreadPoolExecutor | None]:
 # ------------------------------------------------------------------------------------------------- beliefs
 
 
-def beliefs_of(view: Observation, seed: int = 0) -> Beliefs:
-    """What the seat can know of hidden tiles. Raises ``ValueError`` when no deal agrees with what it has seen."""
+def beliefs_of(view: Observation, seed: int = 0, *, inference: float = INFERENCE) -> Beliefs:
+    """What the seat can know of hidden tiles, and guess from how the others played (``inference`` as in ``Search``).
+
+    Raises ``ValueError`` when no deal agrees with what it has seen.
+    """
     belief = Belief(view)
-    matrix = belief.matrix(BELIEF_SAMPLES, seed)
+    matrix = belief.matrix(BELIEF_SAMPLES, seed, inference)
     others = [seat for seat in range(view.rules.players) if seat != view.seat]
     hands = [_hidden(view.rules, matrix[seat], seat, belief.cohorts(seat)) for seat in others]
     return Beliefs(matrix, (*hands, _hidden(view.rules, matrix[-1], None, ())))

@@ -50,6 +50,12 @@ class BuiltIn:
         assert isinstance(value, int)
         return value
 
+    def text(self, name: str) -> str:
+        """The value of a combo or string option."""
+        value = self._values[name]
+        assert isinstance(value, str)
+        return value
+
     def choose(self, observation: Observation, limits: Limits) -> Move:
         """A legal move for the observation's seat. Raises ``ValueError`` when it is not to move."""
         raise NotImplementedError

@@ -12,7 +12,7 @@ from caboose.bots.base import SEED, BuiltIn
 from caboose.engine.moves import Move
 from caboose.engine.play import Candidate, Info, Limits, Option
 from caboose.engine.round import Observation, Round
-from caboose.engine.search import MAX_THREADS, Search
+from caboose.engine.search import MAX_THREADS, POLICIES, Search
 
 CHUNK: Final = 32  # playouts between two looks at the clock, at first …
 CHUNK_SECONDS: Final = 0.001  # … and then so many as take that long
@@ -68,6 +68,7 @@ class MctsBot(BuiltIn):
         Option("WinBonus", "spin", default=10, min=0, max=1000, help="pips that winning the round is worth"),
         Option("GameWeight", "spin", default=0, min=0, max=100, help="% that winning the game counts in the end"),
         Option("PlanNodes", "spin", default=40, min=1, max=100_000, help="tries for a long train in playouts"),
+        Option("Playouts", "combo", default=POLICIES[0], choices=POLICIES, help="how the players of playouts choose"),
         Option("Noise", "spin", default=4, min=0, max=1000, help="chance in playouts, in rank points"),
         Option("Inference", "spin", default=70, min=0, max=1000, help="1/1000: what others' choices say of hands"),
         Option("Endgame", "spin", default=9, min=0, max=190, help="tiles of the others from which the end is solved"),
@@ -103,6 +104,7 @@ class MctsBot(BuiltIn):
             game_weight=self.number("GameWeight") / 100,
             plan_nodes=self.number("PlanNodes"),
             noise=self.number("Noise"),
+            policy=self.text("Playouts"),
             inference=self.number("Inference") / 1000,
             endgame=self.number("Endgame"),
             threads=self.number("Threads"),

@@ -34,13 +34,14 @@ class Belief:
         """
     def deal(self, seed: int = 0) -> Deal:
         """The deal from which the world of that ``seed`` came: hands as dealt, and the boneyard in its order."""
-    def matrix(self, samples: int = 1000, seed: int = 0) -> npt.NDArray[np.float64]:
+    def matrix(self, samples: int = 1000, seed: int = 0, inference: float = 0.0) -> npt.NDArray[np.float64]:
         """Where each tile is: an array (players + 1) × tiles of the set, float64, by seats and numbers of tiles.
 
         A cell is the probability that the seat holds the tile now, in the last row that it is in the boneyard. Rows
         add up to the sizes of the hands, columns to 1, or to 0 for a tile on the table. Probabilities are shares of
         ``samples`` worlds (at least 1; ``ValueError`` otherwise), and exact while nothing is proved. The same ``seed``
-        (0 to 2**63 - 1) gives the same array.
+        (0 to 2**63 - 1) gives the same array. ``inference`` (0 to 1000; ``ValueError`` otherwise) is how much the
+        choices of the others count, as in ``Search``; 0: nothing, only proofs do.
         """
     def cohorts(self, seat: int) -> tuple[Cohort, ...]:
         """What is proved of the tiles in the hand of ``seat`` (0 to 13), the oldest first; of the own hand nothing.

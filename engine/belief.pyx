@@ -4,6 +4,7 @@ from libc.string cimport memset
 
 from caboose.engine.bits cimport SEATS, TILE_COUNT, Rng, mix, rng_seed, u8, u32, u64
 from caboose.engine.evidence cimport DEALT, NO_COHORT, Evidence, gather_evidence, in_set
+from caboose.engine.inference cimport Model, gather_choices, infer
 from caboose.engine.round cimport Observation, Round
 from caboose.engine.sampler cimport (
     BONEYARD,
@@ -22,6 +23,11 @@ import numpy as np
 from caboose.engine.deal import deal_of
 from caboose.engine.rules import tiles_in_set
 from caboose.engine.tiles import TILES, Tile
+
+cdef enum:
+    # Tries of the chain for probabilities, which want more of it than a search: they stand alone.
+    BEFORE_STEPS = 8000
+    BETWEEN_STEPS = 50
 
 
 class Cohort(NamedTuple):
@@ -110,13 +116,14 @@ cdef class Belief:
         """The deal from which the world of that ``seed`` came: hands as dealt, and the boneyard in its order."""
         return deal_of(self.sample(seed))
 
-    def matrix(self, int samples=1000, seed=0):
+    def matrix(self, int samples=1000, seed=0, double inference=0.0):
         """Where each tile is: an array (players + 1) × tiles of the set, float64, by seats and numbers of tiles.
 
         A cell is the probability that the seat holds the tile now, in the last row that it is in the boneyard. Rows
         add up to the sizes of the hands, columns to 1, or to 0 for a tile on the table. Probabilities are shares of
         ``samples`` worlds (at least 1; ``ValueError`` otherwise), and exact while nothing is proved. The same ``seed``
-        (0 to 2**63 - 1) gives the same array.
+        (0 to 2**63 - 1) gives the same array. ``inference`` (0 to 1000; ``ValueError`` otherwise) is how much the
+        choices of the others count, as in ``Search``; 0: nothing, only proofs do.
         """
         cdef Sampler b = self.start
         cdef int players = b.players
@@ -126,8 +133,20 @@ cdef class Belief:
         cdef double[SEATS + 1] share
         cdef Rng rng
         cdef int place, row, tile, _
+        cdef Model model
+        cdef bint inferring = False
         if samples < 1:
             raise ValueError(f"samples {samples}: expected at least 1")
+        if not 0 <= inference <= 1000:
+            raise ValueError(f"inference {inference}: expected 0 to 1000")
+        if inference > 0:
+            gather_choices(
+                &model, &self.evidence, &self.view.state, self.view.seat, self.view.rules.hand, self.view.starter,
+                self.view.log.events, self.view.log.size,
+            )
+            model.weight = inference
+            inferring = model.size > 0
+        even = even and not inferring
         if b.bound == 0 and even:
             samples = 1
         rng_seed(&rng, mix(<u64>(seed & 0x7FFFFFFFFFFFFFFF)))
@@ -138,8 +157,13 @@ cdef class Belief:
             share[b.owner[place]] += 1.0 / free
         belief_mix(&b, &rng)
         with nogil:
+            if inferring:
+                infer(&b, &model, BEFORE_STEPS, &rng)
             for _ in range(samples):
-                next_matching(&b, b.sweeps, &rng)
+                if inferring:
+                    infer(&b, &model, BETWEEN_STEPS, &rng)
+                else:
+                    next_matching(&b, b.sweeps, &rng)
                 for place in range(b.places):
                     tile = b.tile[place]
                     if not in_set(b.hidden, tile):

@@ -21,7 +21,7 @@ from caboose.engine.evidence cimport Evidence, gather_evidence, in_set, into_set
 from caboose.engine.inference cimport FIRST_STEPS, STEPS, Model, gather_choices, infer
 from caboose.engine.moves cimport move_of_code
 from caboose.engine.plan cimport Plan, make_plan
-from caboose.engine.playout cimport Plans, play_code, play_out_planned
+from caboose.engine.playout cimport Plans, play_code, play_out_greedy, play_out_planned, play_out_uniform
 from caboose.engine.policy cimport choose_planned, follow
 from caboose.engine.round cimport Observation, Round
 from caboose.engine.sampler cimport Sampler, belief_mix, belief_sample, belief_start, write_world
@@ -43,8 +43,13 @@ cdef enum:
     ROOT_PLAN_NODES = 2000
     WORLD_NODES = 400    # positions to solve a world: it is played out when they do not do
     TABLE_ENTRIES = 1 << 16
+    # the policies of playouts, as in POLICIES
+    PLANNED = 0
+    GREEDY = 1
+    UNIFORM = 2
 
 MAX_THREADS = LANES
+POLICIES = ("planner", "greedy", "random")
 
 
 class Candidate(NamedTuple):
@@ -94,15 +99,16 @@ cdef class Search:
     errors of their difference. ``win_bonus`` is the pips that winning the round is worth besides the score, and
     ``game_weight`` (0 to 1) how much the chance to win the game counts instead, the more the fewer rounds are left;
     ``plan_nodes`` bounds the search for a train in playouts, and ``noise`` is the range of chance in their ranks
-    (points). When the boneyard is empty and the others hold at most ``endgame`` tiles together, worlds are solved where
-    that is quick, and played out elsewhere; 0: never, nor where the game counts. ``inference`` is how much the others'
-    choices say: a world is less likely by exp(-inference) for each point by which they fall short of a planner's; 0:
-    nothing. ``threads`` is 1 to 8: the result is the same for any number. ``truth`` is for measuring only: the round
-    itself, which is then looked at instead of worlds; of it only the hands, with the boneyard shuffled anew for each
-    world, when ``open_boneyard`` is False; and of those only so much that each hidden tile's place is known with the
-    chance ``shown`` (0 to 1), when that is less than 1. ``moves`` are those that race, by default all legal ones.
-    Raises ``ValueError`` when the seat is not to move, for numbers that make no sense, when no deal agrees with what it
-    has seen, when ``truth`` is not the round that it sees, or when ``moves`` are none, not legal, or the same twice.
+    (points); with another ``policy``, ``greedy`` or ``random``, playouts are played so. When the boneyard is empty and
+    the others hold at most ``endgame`` tiles together, worlds are solved where that is quick, and played out elsewhere;
+    0: never, nor where the game counts. ``inference`` is how much the others' choices say: a world is less likely by
+    exp(-inference) for each point by which they fall short of a planner's; 0: nothing. ``threads`` is 1 to 8: the
+    result is the same for any number. ``truth`` is for measuring only: the round itself, which is then looked at
+    instead of worlds; of it only the hands, with the boneyard shuffled anew for each world, when ``open_boneyard`` is
+    False; and of those only so much that each hidden tile's place is known with the chance ``shown`` (0 to 1), when
+    that is less than 1. ``moves`` are those that race, by default all legal ones. Raises ``ValueError`` when the seat
+    is not to move, for numbers that make no sense, when no deal agrees with what it has seen, when ``truth`` is not the
+    round that it sees, or when ``moves`` are none, not legal, or the same twice.
     """
 
     cdef Observation view
@@ -126,6 +132,7 @@ cdef class Search:
     cdef double win_bonus
     cdef int plan_nodes
     cdef int noise
+    cdef int policy
     cdef double inference
     cdef bint inferring
     cdef Round truth
@@ -148,6 +155,7 @@ cdef class Search:
         int endgame=9,
         double inference=0.07,
         int threads=1,
+        str policy="planner",
         Round truth=None,
         bint open_boneyard=True,
         double shown=1.0,
@@ -173,6 +181,9 @@ cdef class Search:
             if not least <= value <= most:
                 bound = "or more" if most == INFINITY else f"to {most:g}"
                 raise ValueError(f"{name} {value}: expected {least} {bound}")
+        if policy not in POLICIES:
+            raise ValueError(f"policy {policy!r}: expected one of {', '.join(POLICIES)}")
+        self.policy = POLICIES.index(policy)
         self.view = view
         self.seed = mix(<u64>(seed & 0x7FFFFFFFFFFFFFFF))
         self.confidence = confidence
@@ -366,7 +377,12 @@ cdef class Search:
         for i in range(arm.length):
             follow(s, &space.plans.seats[seat], arm.codes[i])
             play_code(s, arm.codes[i])
-        play_out_planned(s, &space.plans, self.plan_nodes, self.noise, rng)
+        if self.policy == PLANNED:
+            play_out_planned(s, &space.plans, self.plan_nodes, self.noise, rng)
+        elif self.policy == GREEDY:
+            play_out_greedy(s)
+        else:
+            play_out_uniform(s, rng)
         own = hand_score(s, seat)
         for other in range(s.rules.players):
             scores[other] = hand_score(s, other)

@@ -227,6 +227,11 @@ def test_the_belief_is_that_of_the_engine(capsys: pytest.CaptureFixture[str], tm
             sum(share * weight for share, weight in zip(row, weights, strict=True)), abs=1e-2
         )
     assert proved
+    assert told["inference"] == 0.07
+    proofs = answer(capsys, tmp_path / "position", "--nodes", 50, "--proofs")["belief"]
+    assert proofs["inference"] == 0
+    assert proofs["matrix"] == [[round(share, 6) for share in row] for row in belief.matrix(4000).tolist()]
+    assert proofs["matrix"] != told["matrix"]
 
 
 # ------------------------------------------------------------------------------------------- the command: a position
@@ -396,6 +401,8 @@ def test_ctrl_c_leaves_what_was_found(
         ("games --game 3", 2, "--game 3: expected 1 to 2"),
         ("games --event 3", 2, "expected --round too"),
         ("games --round 1 --event 9999", 2, "nobody has a choice after it in round 1, expected such as"),
+        ("games --proofs", 2, "--proofs is for a position: expected --event too"),
+        ("position --proofs --no-belief", 2, "--proofs and --no-belief are given: expected one of them"),
         ("games --belief", 2, "are for a position: expected --event too"),
         ("games --all --top 3", 2, "expected one of them"),
         ("games --round 1 --event 0 --all", 2, "expected one of them"),

@@ -291,3 +291,6 @@ def test_bad_numbers_are_refused() -> None:
             belief.cohorts(seat)
     with pytest.raises(ValueError, match="samples 0: expected at least 1"):
         belief.matrix(0)
+    for inference in (-1, float("nan"), 1001):
+        with pytest.raises(ValueError, match=r"inference .*: expected 0 to 1000"):
+            belief.matrix(10, inference=inference)

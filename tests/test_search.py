@@ -18,7 +18,7 @@ from caboose.engine.play import Info, Limits
 from caboose.engine.playout import policy_move
 from caboose.engine.round import Observation, Round
 from caboose.engine.rules import PRESETS, Rules
-from caboose.engine.search import MAX_THREADS, Search, game_chances
+from caboose.engine.search import MAX_THREADS, POLICIES, Search, game_chances
 from caboose.engine.simulate import simulate
 
 FAMILY = Rules.of("family", 4)
@@ -77,8 +77,21 @@ def test_wrong_calls_are_refused() -> None:
     ]:
         with pytest.raises(ValueError, match=f"{name} .*: expected"):
             Search(seen, **{name: value})  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="policy 'wild': expected one of planner, greedy, random"):
+        Search(seen, policy="wild")
     with pytest.raises(ValueError, match="a search in 2 threads needs a pool"):
         Search(seen, threads=2).run(100)
+
+
+def test_playouts_are_played_as_told() -> None:
+    scores = {}
+    for policy in POLICIES:
+        seen = choices(FAMILY, 8, after=6)
+        search = Search(seen, 1, policy=policy)
+        search.run(2000)
+        assert create("mcts", Seed=1, Playouts=policy).choose(seen, Limits(nodes=2000)) == search.best
+        scores[policy] = [candidate.score for candidate in search.candidates()]
+    assert len({tuple(row) for row in scores.values()}) == len(POLICIES)
 
 
 def test_candidates_say_how_sure_they_are() -> None:
@@ -191,15 +204,21 @@ def test_what_others_chose_says_where_tiles_are() -> None:
             seen = round_.observe(round_.turn)
             number += len(legal) > 1
             if number == 30 and len(legal) > 1:
-                rows = [Search(seen, 1, inference=weight).believed(300) for weight in (0.0, 0.07)]
                 hands = [*round_.hands, round_.boneyard]
                 holders = [(row, tile.id) for row, hand in enumerate(hands) if row != seen.seat for tile in hand]
-                without, with_them = (sum(math.log(row[at] + 0.002) for at in holders) for row in rows)
-                gains.append(with_them - without)
+                without, searched, told = (
+                    sum(math.log(cells[at] + 0.002) for at in holders)
+                    for cells in (
+                        Search(seen, 1, inference=0.0).believed(300),
+                        Search(seen, 1, inference=0.07).believed(300),
+                        Belief(seen).matrix(300, 1, inference=0.07),
+                    )
+                )
+                gains.append((searched - without, told - without))
                 break
             round_.apply(policy_move(seen, "planner") if len(legal) > 1 else legal[0])
     assert len(gains) >= 8
-    assert sum(gains) / len(gains) > 1
+    assert all(mean > 1 for mean in np.mean(gains, axis=0))
 
 
 def test_worlds_agree_with_what_is_proved_whatever_others_chose() -> None:
@@ -209,11 +228,13 @@ def test_worlds_agree_with_what_is_proved_whatever_others_chose() -> None:
         for after in (players, 5 * players):
             seen = choices(rules, 4, after=after)
             search = Search(seen, 2)
-            found = search.believed(200)
-            proved = Belief(seen).matrix(2000)
-            assert np.allclose(found.sum(axis=1)[:-1], seen.hand_sizes)
-            assert found[-1].sum() == pytest.approx(seen.boneyard_size)
-            assert not found[proved == 0].any() or found[proved == 0].max() < 0.02
+            belief = Belief(seen)
+            proved = belief.matrix(2000)
+            for found in (search.believed(200), told := belief.matrix(200, 3, inference=0.07)):
+                assert np.allclose(found.sum(axis=1)[:-1], seen.hand_sizes)
+                assert found[-1].sum() == pytest.approx(seen.boneyard_size)
+                assert not found[proved == 0].any() or found[proved == 0].max() < 0.02
+            assert np.array_equal(told, belief.matrix(200, 3, inference=0.07))
             before = search.candidates()
             search.run(500)
             other = Search(seen, 2)

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from caboose.arena import caboose_version
 from caboose.arena.analysis import (
+    INFERENCE,
     Beliefs,
     Choice,
     Decided,
@@ -121,6 +122,9 @@ def analyse(
         bool | None,
         typer.Option(help="Of a position: what is known of each hand.", show_default="belief", rich_help_panel=_OUTPUT),
     ] = None,
+    proofs: Annotated[
+        bool, typer.Option("--proofs", help="Beliefs from proofs only, not from choices.", rich_help_panel=_OUTPUT)
+    ] = False,
     json_: Annotated[bool, typer.Option("--json", help="One JSON object.", rich_help_panel=_OUTPUT)] = False,
 ) -> None:
     """Say what the search thinks of a position, or where in a game the costly mistakes were.
@@ -147,6 +151,8 @@ def analyse(
     def effort(usual: int) -> Effort:
         return Effort(usual if nodes is None and movetime is None else nodes, movetime, threads, seed)
 
+    if proofs and belief is False:
+        raise CallError("--proofs and --no-belief are given: expected one of them")
     listed = TOP if top is None else top
     with interruptible(), output_errors("standard output"), open_seekable(file) as source:
         records = RecordFile(source, file)
@@ -155,6 +161,8 @@ def analyse(
             check_round(shown, 1 if game is None else game, round, seat)
             if event is None and belief is not None:
                 raise CallError("--belief and --no-belief are for a position: expected --event too")
+            if event is None and proofs:
+                raise CallError("--proofs is for a position: expected --event too")
             if event is not None and all:
                 raise CallError("--all and --event are given: expected one of them")
             if event is None:
@@ -169,7 +177,8 @@ def analyse(
                 if value is not None:
                     raise CallError(f"{name}: {file} holds a position, expected recorded games")
             subject = subject_of_table(table, seat, file)
-        report_position(subject, effort(POSITION_NODES), top=listed, belief=belief is not False, as_json=json_)
+        inference = None if belief is False else 0.0 if proofs else INFERENCE
+        report_position(subject, effort(POSITION_NODES), top=listed, inference=inference, as_json=json_)
 
 
 def load_game(records: RecordFile, number: int) -> Shown:
@@ -184,15 +193,19 @@ def load_game(records: RecordFile, number: int) -> Shown:
 # -------------------------------------------------------------------------------------------- one position
 
 
-def report_position(subject: Subject, effort: Effort, *, top: int, belief: bool, as_json: bool) -> None:
-    """Analyses a position and prints what was found. Raises ``RunError`` for one that contradicts itself."""
+def report_position(subject: Subject, effort: Effort, *, top: int, inference: float | None, as_json: bool) -> None:
+    """Analyses a position and prints what was found.
+
+    ``inference`` is what choices count in beliefs; None: no beliefs. Raises ``RunError`` for a position that
+    contradicts itself.
+    """
     view = subject.view
     choice: Choice | None = None
     beliefs: Beliefs | None = None
     interrupted = False
     try:
-        if belief:
-            beliefs = beliefs_of(view, effort.seed)
+        if inference is not None:
+            beliefs = beliefs_of(view, effort.seed, inference=inference)
         if view.turn == view.seat:
             choice, interrupted = think(subject, effort, top)
     except ValueError as error:
@@ -206,7 +219,7 @@ def report_position(subject: Subject, effort: Effort, *, top: int, belief: bool,
                 "seed": effort.seed,
                 "complete": not interrupted,
                 "choice": None if choice is None else choice_object(choice),
-                "belief": None if beliefs is None else beliefs_object(beliefs),
+                "belief": None if beliefs is None else beliefs_object(beliefs, inference),
             }
         )
     else:
