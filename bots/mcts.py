@@ -12,7 +12,7 @@ from caboose.bots.base import SEED, BuiltIn
 from caboose.engine.moves import Move
 from caboose.engine.play import Candidate, Info, Limits, Option
 from caboose.engine.round import Observation, Round
-from caboose.engine.search import MAX_THREADS, POLICIES, Search
+from caboose.engine.search import MAX_MEMORY, MAX_THREADS, POLICIES, Search
 
 CHUNK: Final = 32  # playouts between two looks at the clock, at first …
 CHUNK_SECONDS: Final = 0.001  # … and then so many as take that long
@@ -71,6 +71,7 @@ class MctsBot(BuiltIn):
         Option("Playouts", "combo", default=POLICIES[0], choices=POLICIES, help="how the players of playouts choose"),
         Option("Noise", "spin", default=4, min=0, max=1000, help="chance in playouts, in rank points"),
         Option("Inference", "spin", default=70, min=0, max=1000, help="1/1000: what others' choices say of hands"),
+        Option("Hash", "spin", default=4, min=1, max=MAX_MEMORY, help="MiB for positions of solved ends"),
         Option("Endgame", "spin", default=9, min=0, max=190, help="tiles of the others from which the end is solved"),
     )
 
@@ -107,6 +108,7 @@ class MctsBot(BuiltIn):
             policy=self.text("Playouts"),
             inference=self.number("Inference") / 1000,
             endgame=self.number("Endgame"),
+            memory=self.number("Hash"),
             threads=self.number("Threads"),
             truth=truth,
             open_boneyard=open_boneyard,

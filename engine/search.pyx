@@ -42,13 +42,14 @@ cdef enum:
     THREADED = 32        # fewer worlds than that are not worth waking threads for
     ROOT_PLAN_NODES = 2000
     WORLD_NODES = 400    # positions to solve a world: it is played out when they do not do
-    TABLE_ENTRIES = 1 << 16
+    MEBIBYTE = 1 << 20
     # the policies of playouts, as in POLICIES
     PLANNED = 0
     GREEDY = 1
     UNIFORM = 2
 
 MAX_THREADS = LANES
+MAX_MEMORY = 4096
 POLICIES = ("planner", "greedy", "random")
 
 
@@ -101,14 +102,15 @@ cdef class Search:
     ``plan_nodes`` bounds the search for a train in playouts, and ``noise`` is the range of chance in their ranks
     (points); with another ``policy``, ``greedy`` or ``random``, playouts are played so. When the boneyard is empty and
     the others hold at most ``endgame`` tiles together, worlds are solved where that is quick, and played out elsewhere;
-    0: never, nor where the game counts. ``inference`` is how much the others' choices say: a world is less likely by
-    exp(-inference) for each point by which they fall short of a planner's; 0: nothing. ``threads`` is 1 to 8: the
-    result is the same for any number. ``truth`` is for measuring only: the round itself, which is then looked at
-    instead of worlds; of it only the hands, with the boneyard shuffled anew for each world, when ``open_boneyard`` is
-    False; and of those only so much that each hidden tile's place is known with the chance ``shown`` (0 to 1), when
-    that is less than 1. ``moves`` are those that race, by default all legal ones. Raises ``ValueError`` when the seat
-    is not to move, for numbers that make no sense, when no deal agrees with what it has seen, when ``truth`` is not the
-    round that it sees, or when ``moves`` are none, not legal, or the same twice.
+    0: never, nor where the game counts. What they come to is kept in at most ``memory`` MiB (1 to 4096). ``inference``
+    is how much the others' choices say: a world is less likely by exp(-inference) for each point by which they fall
+    short of a planner's; 0: nothing. ``threads`` is 1 to 8: the result is the same for any number. ``truth`` is for
+    measuring only: the round itself, which is then looked at instead of worlds; of it only the hands, with the boneyard
+    shuffled anew for each world, when ``open_boneyard`` is False; and of those only so much that each hidden tile's
+    place is known with the chance ``shown`` (0 to 1), when that is less than 1. ``moves`` are those that race, by
+    default all legal ones. Raises ``ValueError`` when the seat is not to move, for numbers that make no sense, when no
+    deal agrees with what it has seen, when ``truth`` is not the round that it sees, or when ``moves`` are none, not
+    legal, or the same twice.
     """
 
     cdef Observation view
@@ -153,6 +155,7 @@ cdef class Search:
         int plan_nodes=40,
         int noise=4,
         int endgame=9,
+        int memory=4,
         double inference=0.07,
         int threads=1,
         str policy="planner",
@@ -174,6 +177,7 @@ cdef class Search:
             ("plan_nodes", plan_nodes, 1, INFINITY),
             ("noise", noise, 0, INFINITY),
             ("endgame", endgame, 0, INFINITY),
+            ("memory", memory, 1, MAX_MEMORY),
             ("inference", inference, 0, 1000),
             ("threads", threads, 1, MAX_THREADS),
             ("shown", shown, 0, 1),
@@ -222,7 +226,7 @@ cdef class Search:
         self.next_check = FIRST_CHECK
         cdef int held = sum([s.count[i] for i in range(s.rules.players) if i != view.seat])
         self.solving = held <= endgame and is_endgame(s) and self.standing.weight == 0
-        self.allocate()
+        self.allocate(memory)
         self.start_lanes(&rng)
 
     def __dealloc__(self):
@@ -248,7 +252,8 @@ cdef class Search:
         self.favourite = favourite
         return count
 
-    cdef int allocate(self) except -1:
+    cdef int allocate(self, int memory) except -1:
+        cdef u64 entries = 1
         self.spaces = <Workspace*>malloc(self.threads * sizeof(Workspace))
         self.trials = <Trial*>malloc(BATCH * self.size * sizeof(Trial))
         self.products = <double*>malloc(self.size * self.size * sizeof(double))
@@ -256,10 +261,12 @@ cdef class Search:
             raise MemoryError
         memset(self.products, 0, self.size * self.size * sizeof(double))
         if self.solving:
-            self.solver.table = <Entry*>calloc(TABLE_ENTRIES, sizeof(Entry))
+            while 2 * entries * sizeof(Entry) <= <u64>memory * MEBIBYTE:
+                entries *= 2
+            self.solver.table = <Entry*>calloc(entries, sizeof(Entry))
             if self.solver.table == NULL:
                 raise MemoryError
-            self.solver.mask = TABLE_ENTRIES - 1
+            self.solver.mask = entries - 1
             self.solver.bonus = self.win_bonus
         return 0
 

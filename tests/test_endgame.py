@@ -174,6 +174,16 @@ def test_a_search_that_solves_is_the_same_however_it_is_cut() -> None:
         assert parts.candidates()[0] == whole.candidates()[0]
 
 
+def test_memory_changes_the_time_and_not_the_values() -> None:
+    """What is found in a table is what would be found without it."""
+    for round_, _ in searches(6, 12):
+        seen = round_.observe(round_.turn)
+        small, large = (Search(seen, 3, endgame=12, memory=size, truth=round_) for size in (1, 64))
+        small.run(100)
+        large.run(100)
+        assert small.candidates() == large.candidates()
+
+
 def test_only_the_end_of_a_round_is_solved() -> None:
     round_ = Round.deal(Rules.of("classic", 4, set=6), seed=3)
     assert round_.boneyard_size == 0

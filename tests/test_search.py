@@ -69,7 +69,7 @@ def test_wrong_calls_are_refused() -> None:
         with pytest.raises(ValueError, match=f"threads {threads}: expected 1 to {MAX_THREADS}"):
             Search(seen, threads=threads)
     for name, value in [
-        *[(name, -1) for name in ("confidence", "win_bonus", "game_weight", "noise", "endgame", "inference")],
+        *[(name, -1) for name in ("confidence", "win_bonus", "game_weight", "noise", "endgame", "inference", "memory")],
         *[(name, math.nan) for name in ("confidence", "win_bonus", "game_weight", "inference")],
         ("plan_nodes", 0),
         ("game_weight", 1.5),
