@@ -14,6 +14,7 @@ import typer
 from caboose.arena import caboose_version
 from caboose.arena.commands.analyse import analyse
 from caboose.arena.commands.bench import bench
+from caboose.arena.commands.check import check
 from caboose.arena.commands.convert import convert
 from caboose.arena.commands.engine import engine
 from caboose.arena.commands.match import match
@@ -33,7 +34,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode="rich",
 )
-for command in (match, show, analyse, verify, convert, engine, perft, rules, bench):  # in the order of the help
+for command in (match, show, analyse, verify, convert, engine, check, perft, rules, bench):  # in the order of the help
     app.command()(command)
 
 

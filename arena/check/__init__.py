@@ -1,0 +1,1 @@
+"""Whether any engine keeps to the protocol: ``caboose check``."""

@@ -1,0 +1,326 @@
+"""The engine that is checked, and the tape of what was said in the running step. Everything has a deadline."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from caboose.arena.check.steps import Broken, Said
+from caboose.engine.moves import Move
+from caboose.engine.play import Limits, Option
+from caboose.engine.round import Observation
+from caboose.protocol.channel import Channel, ChannelClosed, ChannelTimeout, end
+from caboose.protocol.lines import MAX_LINE, ProtocolError, shown, text_of
+from caboose.protocol.messages import (
+    go_line,
+    hello_line,
+    parse_bestmove,
+    parse_cabooseok,
+    parse_id,
+    parse_option_line,
+    setoption_line,
+)
+from caboose.protocol.observation import observation_lines
+
+_START: Final = 10.0  # seconds for the handshake, as a referee gives
+_FLOOD: Final = 8 << 20  # bytes of output in one step that are no answer any more
+_TAPE: Final = 1000  # lines of a step that are kept
+_KEPT: Final = 4096  # characters of a line that are kept
+_BRIEF: Final = Limits(movetime=30.0)  # for positions where it only matters that the move is legal
+
+
+class CannotRunError(Exception):
+    """There is no such program, or it is none."""
+
+
+class Silent(Broken):
+    """Nothing came where something had to."""
+
+
+@dataclass(slots=True)
+class Answer:
+    """A legal move, and how many seconds after ``go`` it came. ``before`` are the lines that came first."""
+
+    move: Move
+    seconds: float
+    before: list[str] = field(default_factory=list)
+
+
+class Probe:
+    """Talks to the engine ``command``, for one step after the other.
+
+    ``patience`` is how many seconds an answer may take that no limit bounds, ``margin`` how many milliseconds one may
+    come after its limit. ``wanted`` are options that are set at every start. Its standard error is appended to
+    ``stderr``.
+    All that a step asks for raises ``Broken`` when the engine does not do it.
+    """
+
+    def __init__(
+        self, command: Sequence[str], wanted: Mapping[str, str], *, patience: float, margin: float, stderr: Path
+    ) -> None:
+        self.patience = patience
+        self.margin = margin
+        self.about: dict[str, str] = {}
+        """What its ``id`` lines said."""
+        self.options: dict[str, Option] = {}
+        self.option_lines: list[str] = []
+        self.capabilities: frozenset[str] = frozenset()
+        self.tape: list[Said] = []
+        """What was said in this step; its end is left out where it is very long."""
+        self._command = list(command)
+        self.wanted = dict(wanted)
+        self._stderr = stderr
+        self._channel: Channel | None = None
+        self._waiting: deque[tuple[str, float]] = (
+            deque()
+        )  # lines that came and nobody has looked at, and when they came
+        self._stamp = 0.0  # when the line came that was looked at last
+        self._begin = time.monotonic()
+        self._number = 0
+
+    # --- its life ---
+
+    @property
+    def running(self) -> bool:
+        """A process is there and has not ended."""
+        return self._channel is not None and not self._channel.status()
+
+    def begin(self) -> None:
+        """A new step: an empty tape."""
+        self.tape = []
+        self._begin = time.monotonic()
+        self._waiting.clear()
+        if self._channel is not None:
+            self._channel.received = 0
+
+    def launch(self) -> None:
+        """A new process that has been told nothing. Raises ``CannotRunError``."""
+        self.close()
+        try:
+            self._channel = Channel(self._command, self._stderr)
+        except (OSError, ValueError) as error:
+            raise CannotRunError(getattr(error, "strerror", None) or str(error)) from None
+        self._number = 0
+        self.note("the engine is started")
+
+    def greet(self) -> list[str]:
+        """The handshake, the options that are wanted, and ``readyok``; all lines that came."""
+        self.send(hello_line())
+        self.about, self.options, self.option_lines, self.capabilities = {}, {}, [], frozenset()
+        lines = self.hear("cabooseok", _START)
+        for line in lines:
+            self._learn(line)
+        self.send(*[setoption_line(name, value) for name, value in self.wanted.items()], "isready")
+        answers = self.hear("readyok", _START)
+        for line in answers:
+            if line.startswith("error "):
+                raise Broken(f"it refuses an option that was wanted: {shown(line, 200)}")
+        return lines + answers
+
+    def restart(self) -> None:
+        """A new process that has shaken hands."""
+        self.launch()
+        self.greet()
+
+    def close(self) -> None:
+        """Ends the process, in less than a second."""
+        if self._channel is not None:
+            end([self._channel])
+        self._channel = None
+        self._waiting.clear()
+
+    def hang_up(self) -> None:
+        """Closes the engine's input."""
+        self._talk().hang_up()
+        self.note("its input is closed")
+
+    def abandon(self) -> None:
+        """Closes both pipes, as when the referee is killed."""
+        self._talk().abandon()
+        self.note("both pipes are closed")
+
+    def ends(self, seconds: float) -> bool:
+        """Whether the process ends within ``seconds``."""
+        channel = self._talk()
+        ended = channel.wait(time.monotonic() + seconds)
+        self.note(channel.status() if ended else "it still runs")
+        return ended
+
+    def status(self) -> str:
+        """How the process ended; empty while it runs."""
+        return self._talk().status()
+
+    def _learn(self, line: str) -> None:
+        try:
+            word = line.split(None, 1)[0]
+            if word == "id":
+                what, text = parse_id(line)
+                self.about[what] = text
+            elif word == "option":
+                option = parse_option_line(line)
+                self.options[option.name] = option
+                self.option_lines.append(line)
+            elif word == "capability":
+                self.capabilities |= frozenset(line.split()[1:])
+            elif word == "cabooseok":
+                parse_cabooseok(line)
+        except ProtocolError as error:
+            raise Broken(f"in the handshake: {error}") from None
+
+    # --- lines ---
+
+    def send(self, *lines: str) -> None:
+        """Sends lines, all at once."""
+        for line in lines:
+            self._tape(True, line)
+        self._write("".join([f"{line}\n" for line in lines]).encode("ascii"))
+
+    def send_bytes(self, data: bytes) -> None:
+        """Sends bytes as they are; the tape shows them escaped."""
+        self._tape(True, shown(data, _KEPT)[1:-1])
+        self._write(data)
+
+    def hear(self, word: str, seconds: float | None = None) -> list[str]:
+        """The lines up to the first that begins with ``word``, which is the last. ``seconds`` is ``patience`` unless
+        given."""
+        wait = self.patience if seconds is None else seconds
+        lines = []
+        for line in self._lines(time.monotonic() + wait):
+            lines.append(line)
+            if line.split(None, 1)[0] == word:
+                return lines
+            if word == "bestmove" and line.startswith("error go"):
+                raise Broken(f"it refuses to move: {shown(line, 300)}")
+        hint = " (it wrote nothing at all: does it flush its output?)" if not self._talk().received else ""
+        raise Silent(f"no {word} within {wait:g} s{hint}")
+
+    def hear_for(self, seconds: float) -> list[str]:
+        """All lines that come within ``seconds``."""
+        return list(self._lines(time.monotonic() + seconds))
+
+    def pause(self, seconds: float) -> None:
+        """Waits; what comes meanwhile stays there to be heard."""
+        deadline = time.monotonic() + seconds
+        while self._receive(deadline):
+            pass
+
+    def ready(self) -> list[str]:
+        """Asks ``isready``; the lines that came before ``readyok``."""
+        self.send("isready")
+        return self.hear("readyok")[:-1]
+
+    def no_move(self, lines: Iterable[str]) -> None:
+        """Raises ``Broken`` when one of ``lines`` is a ``bestmove``, which nobody waits for."""
+        for line in lines:
+            if line.split(None, 1)[0] == "bestmove":
+                raise Broken(f"{shown(line)} came, and no go was running")
+
+    def note(self, text: str) -> None:
+        """Puts on the tape what is no line."""
+        self._tape(False, "", text)
+
+    def _lines(self, deadline: float) -> Iterator[str]:
+        """The lines that come until the deadline, without those that are empty."""
+        more = True
+        while more:
+            more = not self._waiting and self._receive(deadline)
+            while self._waiting:
+                more = True
+                line, self._stamp = self._waiting.popleft()
+                yield line
+
+    def _receive(self, deadline: float) -> bool:
+        """Takes in what comes next; False when nothing came until the deadline."""
+        channel = self._talk()
+        try:
+            self._take(channel.receive(deadline))
+        except ChannelTimeout:
+            return False
+        except ChannelClosed as closed:
+            raise Broken(self._ended(closed)) from None
+        return True
+
+    def _write(self, data: bytes) -> None:
+        try:
+            self._take(self._talk().send(data, time.monotonic() + self.patience))
+        except ChannelTimeout:
+            raise Silent(f"it has not read its input for {self.patience:g} s") from None
+        except ChannelClosed as closed:
+            raise Broken(self._ended(closed)) from None
+
+    def _take(self, lines: list[bytes]) -> None:
+        channel = self._talk()
+        for line in lines:
+            text = line[:_KEPT].decode("latin-1") if line.isascii() else shown(line, _KEPT)[1:-1]
+            self._tape(False, text, at=channel.stamp)
+            if len(line) > MAX_LINE or b"\0" in line:
+                raise Broken("a line with a NUL byte" if b"\0" in line else f"a line of more than {MAX_LINE} bytes")
+            try:
+                if whole := text_of(line).strip():
+                    self._waiting.append((whole, channel.stamp))
+            except ProtocolError as error:  # a print in some other language is forgiven, an answer is not
+                if line.split(None, 1)[:1] == [b"bestmove"]:
+                    raise Broken(str(error)) from None
+        if channel.received > _FLOOD:
+            raise Broken(f"it wrote {channel.received:,} bytes and no answer")
+
+    def _tape(self, to: bool, line: str, note: str = "", at: float | None = None) -> None:
+        if len(self.tape) < _TAPE:
+            self.tape.append(Said((at or time.monotonic()) - self._begin, to, line[:_KEPT], note))
+
+    def _ended(self, closed: ChannelClosed) -> str:
+        self.note(str(closed))
+        return f"it is gone: {closed}"
+
+    def _talk(self) -> Channel:
+        assert self._channel is not None, "no engine was started"
+        return self._channel
+
+    # --- moves ---
+
+    def show(self, observation: Observation) -> None:
+        """Sends an observation."""
+        self.send(*observation_lines(observation))
+
+    def go(
+        self, observation: Observation, limits: Limits = _BRIEF, *, number: int | None = None, shown_: bool = False
+    ) -> Answer:
+        """Asks for a move; its time is not judged. With ``shown_`` the observation has been sent already."""
+        begin = self.ask(observation, limits, number=number, shown_=shown_)
+        return self.answer(observation, begin, number=number)
+
+    def ask(
+        self, observation: Observation, limits: Limits, *, number: int | None = None, shown_: bool = False
+    ) -> float:
+        """Sends an observation and ``go``; the moment at which it began to."""
+        if number is None:
+            number = self._number = self._number + 1
+        begin = time.monotonic()
+        lines = [] if shown_ else observation_lines(observation)
+        self.send(*lines, go_line(number, limits))
+        return begin
+
+    def answer(
+        self, observation: Observation, begin: float, seconds: float | None = None, *, number: int | None = None
+    ) -> Answer:
+        """Waits for the answer to the last ``ask``, or to ``go number``, at most ``seconds``; it must be a legal move.
+
+        ``begin`` is the moment from which its time is counted.
+        """
+        wanted = self._number if number is None else number
+        lines = self.hear("bestmove", seconds)
+        try:
+            given, move = parse_bestmove(lines[-1])
+        except ProtocolError as error:
+            raise Broken(str(error)) from None
+        if given != wanted:
+            raise Broken(f"it answered {shown(lines[-1])}, expected bestmove {wanted} and a move")
+        legal = observation.legal_moves()
+        if move not in legal:
+            expected = " ".join(map(str, legal))
+            raise Broken(f"its move {move} is not legal, expected one of {expected}")
+        return Answer(move, self._stamp - begin, lines[:-1])

@@ -1,0 +1,157 @@
+"""``caboose check``: whether an engine keeps to the protocol."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import shlex
+import tempfile
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from caboose.arena import caboose_version
+from caboose.arena.check.probe import CannotRunError, Probe
+from caboose.arena.check.run import MARGIN, PATIENCE, STEPS, check_steps, find_steps
+from caboose.arena.check.steps import ADVICE, FAILED, Report, Result, Step
+from caboose.arena.check.text import group_line, heading_lines, report_object, step_lines, summary_lines
+from caboose.arena.commands.files import output_errors
+from caboose.arena.errors import CallError
+from caboose.arena.lineup import make_contestants
+from caboose.protocol.lines import MAX_LINE, shown
+
+
+def check(
+    command: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="COMMAND",
+            help="The command line of an engine, quoted as one word: what has a blank or a slash in it is one. Or the "
+            "name of a built-in bot.",
+            show_default=False,
+        ),
+    ] = None,
+    step: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Only this step, or all of a group, and show all that was said. May be repeated.",
+            show_default=False,
+        ),
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="List the steps.")] = False,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="An option of the engine, set at each start. May be repeated."),
+    ] = None,
+    patience: Annotated[
+        float,
+        typer.Option(metavar="SECONDS", min=0.1, max=600, help="How long an answer may take that no limit bounds."),
+    ] = PATIENCE,
+    margin: Annotated[
+        float, typer.Option(metavar="MS", min=0, max=60_000, help="How late a move may come after its limit.")
+    ] = MARGIN,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every step and all that was said.")] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Check whether an engine keeps to the protocol, step by step.
+
+    What fails is shown with what was sent, what came, and what docs/protocol.md says of it. docs/check.md tells more.
+
+    Exit code 1: the engine failed a step. Exit code 2: there is no such program or step.
+    """
+    steps = _steps(step or [])
+    every = verbose or bool(step)
+    with output_errors("standard output"), tempfile.TemporaryDirectory() as folder:
+        if list_:
+            _print_list(steps)
+            return
+        if command is None:
+            raise CallError("the engine is missing: expected its command line, or --list")
+        words = make_contestants([command], [], [])[0].command
+        stderr = Path(folder) / "stderr"
+        probe = Probe(words, _options(option or []), patience=patience, margin=margin, stderr=stderr)
+        report = Report(command)
+        begin = time.monotonic()
+        try:
+            for result in check_steps(probe, steps, stderr):
+                _add(report, result, probe)
+                if not json_:
+                    _print_progress(report, steps, every=every)
+        except CannotRunError as error:
+            raise CallError(f"cannot run {shlex.join(words)}: {error}") from None
+        seconds = time.monotonic() - begin
+        if json_:
+            print(json.dumps(report_object(report, seconds, caboose_version()), ensure_ascii=False), flush=True)
+        else:
+            _print_end(report, seconds, told=every)
+    if report.count(FAILED):
+        raise typer.Exit(1)
+
+
+def _steps(names: Sequence[str]) -> list[Step]:
+    """The steps that a call names; all without any. Raises ``CallError``."""
+    try:
+        return find_steps(names) if names else list(STEPS)
+    except KeyError as error:
+        name = error.args[0]
+        close = difflib.get_close_matches(name, [step.name for step in STEPS], n=1)
+        hint = f"did you mean {close[0]}?" if close else "`caboose check --list` shows them"
+        raise CallError(f"--step {name}: there is no such step; {hint}") from None
+
+
+def _options(texts: Sequence[str]) -> dict[str, str]:
+    """The options that a call sets. Raises ``CallError``."""
+    options: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not name or not equals or not text.isascii() or not text.isprintable() or len(text) > MAX_LINE // 2:
+            raise CallError(f"--option {shown(text)}: expected NAME=VALUE in printable ASCII, such as Seed=5")
+        if name in options:
+            raise CallError(f"--option {shown(text)}: {name} is given twice")
+        options[name] = value
+    return options
+
+
+def _add(report: Report, result: Result, probe: Probe) -> None:
+    report.results.append(result)
+    report.about, report.options = probe.about, probe.option_lines
+    report.capabilities = sorted(probe.capabilities)
+
+
+# --- printing ----------------------------------------------------------------------------------------------------
+
+
+def _print_list(steps: Sequence[Step]) -> None:
+    for step in steps:
+        print(f"{step.name:<21} {step.what}{'' if step.must else ' (advice)'}")
+
+
+def _print_progress(report: Report, steps: Sequence[Step], *, every: bool) -> None:
+    """Prints what the last result makes ready: itself, or its group when that is complete."""
+    results = report.results
+    last = results[-1]
+    if every:
+        _print_lines(step_lines(report, last, whole=True))
+    elif len(results) == len(steps) or steps[len(results)].group != last.step.group:
+        if len({result.step.group for result in results}) == 1:
+            _print_lines(heading_lines(report))
+        print(group_line([result for result in results if result.step.group == last.step.group]), flush=True)
+
+
+def _print_end(report: Report, seconds: float, *, told: bool) -> None:
+    if not told:
+        for result in report.results:
+            if result.outcome in (FAILED, ADVICE):
+                print()
+                _print_lines(step_lines(report, result))
+        print()
+    _print_lines(summary_lines(report, seconds))
+
+
+def _print_lines(lines: Iterable[str]) -> None:
+    for line in lines:
+        print(line, flush=True)
