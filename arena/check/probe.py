@@ -26,7 +26,6 @@ from caboose.protocol.messages import (
 )
 from caboose.protocol.observation import observation_lines
 
-_START: Final = 10.0  # seconds for the handshake, as a referee gives
 _FLOOD: Final = 8 << 20  # bytes of output in one step that are no answer any more
 _TAPE: Final = 1000  # lines of a step that are kept
 _KEPT: Final = 4096  # characters of a line that are kept
@@ -53,15 +52,23 @@ class Answer:
 class Probe:
     """Talks to the engine ``command``, for one step after the other.
 
-    ``patience`` is how many seconds an answer may take that no limit bounds, ``margin`` how many milliseconds one may
-    come after its limit. ``wanted`` are options that are set at every start. Its standard error is appended to
-    ``stderr``.
+    ``start`` is how many seconds the handshake may take, ``patience`` how many an answer may that no limit bounds, and
+    ``margin`` how many milliseconds one may come after its limit. ``wanted`` are options that are set at every start.
+    Its standard error is appended to ``stderr``.
     All that a step asks for raises ``Broken`` when the engine does not do it.
     """
 
     def __init__(
-        self, command: Sequence[str], wanted: Mapping[str, str], *, patience: float, margin: float, stderr: Path
+        self,
+        command: Sequence[str],
+        wanted: Mapping[str, str],
+        *,
+        start: float,
+        patience: float,
+        margin: float,
+        stderr: Path,
     ) -> None:
+        self.start = start
         self.patience = patience
         self.margin = margin
         self.about: dict[str, str] = {}
@@ -111,11 +118,11 @@ class Probe:
         """The handshake, the options that are wanted, and ``readyok``; all lines that came."""
         self.send(hello_line())
         self.about, self.options, self.option_lines, self.capabilities = {}, {}, [], frozenset()
-        lines = self.hear("cabooseok", _START)
+        lines = self.hear("cabooseok", self.start)
         for line in lines:
             self._learn(line)
         self.send(*[setoption_line(name, value) for name, value in self.wanted.items()], "isready")
-        answers = self.hear("readyok", _START)
+        answers = self.hear("readyok", self.start)
         for line in answers:
             if line.startswith("error "):
                 raise Broken(f"it refuses an option that was wanted: {shown(line, 200)}")

@@ -15,6 +15,7 @@ from caboose.arena.check.steps_start import OPTIONS, START
 from caboose.arena.check.steps_time import END, TIME
 
 STEPS: Final[tuple[Step, ...]] = (*START, *PLAY, *LINES, *OUTPUT, *OPTIONS, *TIME, *END)
+START_TIMEOUT: Final = 10.0  # seconds, as a referee gives unless told otherwise
 PATIENCE: Final = 5.0  # seconds
 MARGIN: Final = 50.0  # milliseconds, as a referee gives unless told otherwise
 

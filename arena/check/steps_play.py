@@ -21,14 +21,15 @@ _EXACTLY_ONE: Final = "The answer to `go NUMBER`: exactly one, and it must be on
 _ALL_RULES: Final = "The rules: the preset, then every option."
 _NODES: Final = Limits(nodes=200)
 _SEED: Final = "Seed"
+_OPENING: Final = 8  # moves of a round where its whole length adds nothing
 
 PLAY: Final = Steps()
 
 
-def _play(probe: Probe, at: Table) -> None:
-    """Plays a round to its end."""
+def _play(probe: Probe, at: Table, most: int = 999) -> None:
+    """Plays a round to its end, or ``most`` moves of it."""
     probe.send("newgame")
-    for view in at.views():
+    for _, view in zip(range(most), at.views(), strict=False):
         at.play(probe.go(view).move)
 
 
@@ -149,9 +150,9 @@ def _two_tables(probe: Probe) -> None:
 # --- rules -------------------------------------------------------------------------------------------------------
 
 
-def _round_of(rules: Rules, seat: int) -> Callable[[Probe], None]:
+def _round_of(rules: Rules, seat: int, most: int = 999) -> Callable[[Probe], None]:
     def run(probe: Probe) -> None:
-        _play(probe, table(rules, seat))
+        _play(probe, table(rules, seat), most)
 
     return run
 
@@ -165,15 +166,15 @@ _VARIANTS: Final = (
     ("lifo", "under doubles_order=lifo", Rules.of("classic", 4, doubles_order="lifo", dead_double="hold")),
 )
 for _name, _words, _rules in _VARIANTS:
-    PLAY.step(f"rules.{_name}", f"plays a round {_words}", _ALL_RULES, _READ)(_round_of(_rules, 1))
+    PLAY.step(f"rules.{_name}", f"plays {_words}", _ALL_RULES, _READ)(_round_of(_rules, 1, _OPENING))
 
 for _set in (6, 9, 12, 15, 18):
     PLAY.step(
         f"rules.double-{_set}",
-        f"plays a round with a double-{_set} set",
+        f"plays with a double-{_set} set",
         "`A-B`, pips of both ends, 0 to 18, in either order",
         "How tiles, moves and events are written",
-    )(_round_of(Rules.of("family", 3, set=_set, hand=6), 0))
+    )(_round_of(Rules.of("family", 3, set=_set, hand=6), 0, _OPENING))
 
 
 # --- players -----------------------------------------------------------------------------------------------------
@@ -183,7 +184,7 @@ def _seats_of(players: int) -> Callable[[Probe], None]:
     def run(probe: Probe) -> None:
         rules = Rules.of("family" if players <= 12 else "classic", players)
         probe.send("newgame")
-        for seat in range(players):
+        for seat in sorted({0, 1, players // 2, players - 2, players - 1}):
             probe.go(position(rules, seat, after=seat * 2))
 
     return run
@@ -192,7 +193,7 @@ def _seats_of(players: int) -> Callable[[Probe], None]:
 for _players in range(MIN_PLAYERS, MAX_PLAYERS + 1):
     PLAY.step(
         f"players.{_players}",
-        f"plays on every seat of a table of {_players}",
+        f"plays on seats of a table of {_players}",
         "One line for each train, `M` last",
         _READ,
     )(_seats_of(_players))

@@ -15,7 +15,7 @@ import typer
 
 from caboose.arena import caboose_version
 from caboose.arena.check.probe import CannotRunError, Probe
-from caboose.arena.check.run import MARGIN, PATIENCE, STEPS, check_steps, find_steps
+from caboose.arena.check.run import MARGIN, PATIENCE, START_TIMEOUT, STEPS, check_steps, find_steps
 from caboose.arena.check.steps import ADVICE, FAILED, Report, Result, Step
 from caboose.arena.check.text import group_line, heading_lines, report_object, step_lines, summary_lines
 from caboose.arena.commands.files import output_errors
@@ -47,12 +47,15 @@ def check(
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="An option of the engine, set at each start. May be repeated."),
     ] = None,
+    start_timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0.1, max=3600, help="How long the engine may take to start.")
+    ] = START_TIMEOUT,
     patience: Annotated[
         float,
         typer.Option(metavar="SECONDS", min=0.1, max=600, help="How long an answer may take that no limit bounds."),
     ] = PATIENCE,
     margin: Annotated[
-        float, typer.Option(metavar="MS", min=0, max=60_000, help="How late a move may come after its limit.")
+        float, typer.Option(metavar="MS", min=1, max=60_000, help="How late a move may come after its limit.")
     ] = MARGIN,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every step and all that was said.")] = False,
     json_: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
@@ -73,7 +76,8 @@ def check(
             raise CallError("the engine is missing: expected its command line, or --list")
         words = make_contestants([command], [], [])[0].command
         stderr = Path(folder) / "stderr"
-        probe = Probe(words, _options(option or []), patience=patience, margin=margin, stderr=stderr)
+        wanted = _options(option or [])
+        probe = Probe(words, wanted, start=start_timeout, patience=patience, margin=margin, stderr=stderr)
         report = Report(command)
         begin = time.monotonic()
         try:

@@ -1,0 +1,316 @@
+"""``caboose check``: what passes it, what each kind of mistake fails, and that no engine hangs it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from caboose import bots
+from caboose.arena.check.run import STEPS
+from caboose.arena.cli import run
+from misbehaving import nothing_left, raw
+
+PAGE = Path(__file__).parent.parent / "docs" / "protocol.md"
+QUICK = ("--patience", "1.5", "--start-timeout", "3")
+LONG = 60  # seconds that no check of these may take, however busy the machine
+
+# A whole engine in which one thing can be exchanged. It answers with the first legal move.
+GOOD = {
+    "caboose": 'say("id name good\\nid version 2\\ncabooseok 1")',
+    "isready": 'say("readyok")',
+    "legal": "move = rest[0]",
+    "go": 'say(f"bestmove {rest[0]} {move}") if rest else None',
+    "quit": "break",
+    "": "",
+}
+
+
+def engine(folder: Path, before: str = "", **changed: str) -> str:
+    """The command of the good engine with some of its answers changed; ``before`` is done first. An ``other`` answer is
+    given to all other words."""
+    answers = {**GOOD, **changed}
+    code = (
+        f'{before}\nmove = "stop"\nfor line in iter(sys.stdin.readline, ""):\n    word, *rest = line.split() or [""]\n'
+    )
+    for word, answer in answers.items():
+        if word != "other":
+            code += f"    if word == {word!r}:\n        {answer or 'pass'}\n"
+    if "other" in changed:
+        code += f"    if word not in {sorted(GOOD)}:\n        {changed['other']}\n"
+    return shlex.join(raw(folder, code))
+
+
+def checked(capsys: pytest.CaptureFixture[str], command: str, *arguments: str) -> tuple[int, dict[str, Any]]:
+    """The exit code and the JSON report of a check."""
+    with nothing_left():
+        code = run(["check", command, "--json", *arguments])
+    report: dict[str, Any] = json.loads(capsys.readouterr().out)
+    assert code == (1 if report["failed"] else 0)
+    return code, report
+
+
+def outcomes(report: dict[str, Any], *wanted: str) -> list[str]:
+    return [step["name"] for step in report["steps"] if step["outcome"] in wanted]
+
+
+# --- the steps themselves ----------------------------------------------------------------------------------------
+
+
+def test_there_are_many_steps_and_each_has_a_name_of_its_own() -> None:
+    names = [step.name for step in STEPS]
+    assert len(names) >= 40
+    assert len(set(names)) == len(names)
+    assert all(re.fullmatch(r"[a-z]+\.[a-z0-9-]+", name) for name in names)
+    groups = [step.group for step in STEPS]
+    assert [group for n, group in enumerate(groups) if n == 0 or group != groups[n - 1]] == list(dict.fromkeys(groups))
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.name)
+def test_what_a_step_quotes_stands_on_the_page_under_its_heading(step: Any) -> None:
+    sections = re.split(r"^## (.*)$", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    texts = {"": sections[0]} | dict(zip(sections[1::2], sections[2::2], strict=True))
+    assert " ".join(step.says.split()) in " ".join(texts[step.section].split())
+
+
+# --- engines that pass -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "groups"),
+    [
+        ("greedy", []),
+        ("mcts", ["start", "repeat", "lines", "output", "options", "time", "end", "players.14", "rules.chickenfoot"]),
+        ("planner", ["start", "rules", "options"]),
+        ("random", ["start", "repeat.order", "options"]),
+    ],
+)
+def test_the_built_in_bots_pass(name: str, groups: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert name in bots.BOTS
+    code, report = checked(capsys, name, "--margin", "500", *[f"--step={group}" for group in groups])
+    assert (code, outcomes(report, "failed", "advice")) == (0, [])
+    assert report["engine"]["name"] == name
+    assert groups or len(report["steps"]) == len(STEPS)
+    assert len(report["steps"]) == report["passed"] + report["skipped"]
+    for step in report["steps"]:
+        assert step["outcome"] == "passed" or step["name"].startswith(("options.", "output.info"))
+
+
+def test_the_good_engine_of_these_tests_passes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, report = checked(capsys, engine(tmp_path))
+    assert (code, outcomes(report, "failed", "advice")) == (0, [])
+    assert report["engine"] == {"name": "good", "version": "2", "options": [], "capabilities": []}
+
+
+def test_an_option_is_set_at_each_start(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    greeting = 'say("option name Seed type spin default 0 min 0 max 9\\ncapability deterministic\\ncabooseok 1")'
+    told = 'sys.stderr.write(line) if word == "setoption" else None'
+    command = engine(tmp_path, caboose=greeting, other=told)
+    _, report = checked(capsys, command, "--option", "Seed=5", "--step", "repeat.restart", "--step", "options.default")
+    by_name = {step["name"]: step for step in report["steps"]}
+    assert by_name["repeat.restart"]["outcome"] == "passed"
+    assert by_name["repeat.restart"]["stderr"].count("Seed value 5") == 3
+    assert by_name["options.default"]["stderr"] == "setoption name Seed value 5\n"
+
+
+# --- engines that do not -----------------------------------------------------------------------------------------
+
+LATE = 'time.sleep(0.4 if " 1" in line[-3:] else 0), ' + GOOD["go"]
+OPTION = "option name Size type spin default 5 min 1 max 9"
+
+MISTAKES = {
+    "answers-twice": (["play.once"], {"go": 'say(f"bestmove {rest[0]} {move}\\nbestmove {rest[0]} {move}")'}),
+    "counts-by-itself": (
+        ["play.number"],
+        {"before": "count = 0", "go": 'count += 1; say(f"bestmove {count} {move}")'},
+    ),
+    "illegal": (["start.move"], {"go": 'say(f"bestmove {rest[0]} 18-18@M")'}),
+    "unreadable-move": (["start.move"], {"go": 'say(f"bestmove {rest[0]} {move} please")'}),
+    "refuses": (["start.move"], {"go": 'say(f"error go {rest[0]}: no")'}),
+    "no-greeting": (["start.greeting"], {"caboose": 'say("uciok")'}),
+    "bad-option-line": (["start.greeting"], {"caboose": 'say("option Size\\ncabooseok 1")'}),
+    "later-version": (["start.version"], {"caboose": 'say(f"cabooseok {rest[0]}")'}),
+    "forgets-to-flush": (["start.greeting"], {"caboose": 'sys.stdout.write("cabooseok 1\\n")'}),
+    "late": (["time.tiny", "time.flag"], {"go": LATE}),
+    "dies-of-a-word": (["lines.unknown"], {"other": 'sys.exit(3) if word == "fly" else None'}),
+    "dies-of-a-setoption": (["options.unknown"], {"other": 'sys.exit(3) if word == "setoption" else None'}),
+    "short-lines": (["lines.longest"], {"legal": "move = rest[0]; len(line) < 5000 or sys.exit(3)"}),
+    "wants-one-blank": (["lines.blanks"], {"isready": 'say("readyok") if line == "isready\\n" else None'}),
+    "chatters": (["output.words"], {"go": 'say(f"I think!\\nbestmove {rest[0]} {move}")'}),
+    "bad-info": (["output.info"], {"go": 'say(f"info depth 3\\nbestmove {rest[0]} {move}")'}),
+    "first-table-only": (
+        ["play.two-tables", "lines.replaced"],
+        {"before": "first = None", "legal": "first = first or rest[0]; move = first"},
+    ),
+    "no-last-line": (["end.quit"], {"quit": "pass"}),
+    "ends-with-code": (["end.code"], {"quit": "sys.exit(2)"}),
+    "outlives-its-input": (
+        ["end.input", "end.referee-gone"],
+        {"before": "import atexit; atexit.register(time.sleep, 60)"},
+    ),
+    "answers-quit-slowly": (
+        ["end.quit-thinking"],
+        {"caboose": 'say("capability stop\\ncabooseok 1")', "go": "time.sleep(60)"},
+    ),
+    "claims-to-be-deterministic": (
+        ["repeat.new-game", "repeat.restart"],
+        {
+            "before": "import os, random\nmoves = []",
+            "caboose": 'say("capability deterministic\\ncabooseok 1")',
+            "legal": "moves = rest; move = random.choice(moves)",
+        },
+    ),
+    "takes-any-value": (["options.bounds", "options.values"], {"caboose": f'say("{OPTION}\\ncabooseok 1")'}),
+    "refuses-its-own-default": (
+        ["options.default", "options.spin"],
+        {"caboose": f'say("{OPTION}\\ncabooseok 1")', "other": 'say("error no") if word == "setoption" else None'},
+    ),
+    "claims-to-stop": (
+        ["time.stop"],
+        {"caboose": 'say("capability stop\\ncabooseok 1")', "go": "time.sleep(0.5); " + GOOD["go"]},
+    ),
+    "answers-isready-while-thinking": (
+        ["time.queue"],
+        {
+            "before": "waiting = []",
+            "go": "waiting.append((rest[0], move))",
+            "isready": 'say("readyok"); [say(f"bestmove {n} {m}") for n, m in waiting]; waiting = []',
+        },
+    ),
+    "answers-stop-always": (["lines.idle-stop"], {"other": 'say(f"bestmove 1 {move}") if word == "stop" else None'}),
+    "writes-too-long-a-line": (["start.ready"], {"isready": 'say("x" * 100000 + "\\nreadyok")'}),
+    "writes-nul": (["start.ready"], {"isready": 'say("\\0\\nreadyok")'}),
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_fails_its_step(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wanted, changed = MISTAKES[name]
+    steps = [f"--step={step}" for step in wanted]
+    _, report = checked(capsys, engine(tmp_path, **changed), *QUICK, *steps)
+    assert outcomes(report, "failed", "advice") == wanted
+    for step in report["steps"]:
+        assert step["outcome"] == ("failed" if step["must"] else "advice")
+        assert step["why"]
+        assert any("sent" in said for said in step["exchange"]) or "note" in step["exchange"][0]
+
+
+# --- engines that would hang it ----------------------------------------------------------------------------------
+
+HANGING = {
+    "from-the-start": "time.sleep(600)",
+    "deaf-to-signals": "signal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(600)",
+    "after-the-greeting": 'hear(); say("cabooseok 1")\ntime.sleep(600)',
+    "endless": 'while True: say("info string " + "x" * 1000)',
+    "endless-line": 'while True: sys.stdout.write("x" * 100000)',
+    "reads-nothing-more": 'hear(); say("cabooseok 1\\nreadyok\\n" * 99)\ntime.sleep(600)',
+}
+
+
+@pytest.mark.parametrize("name", HANGING)
+def test_no_engine_hangs_the_check(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    begin = time.monotonic()
+    code, report = checked(capsys, shlex.join(raw(tmp_path, HANGING[name])), *QUICK)
+    assert code == 1
+    assert outcomes(report, "failed")[0].startswith("start.")
+    assert len(report["steps"]) == len(STEPS)
+    assert time.monotonic() - begin < LONG
+
+
+def test_an_engine_that_falls_silent_is_given_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = engine(tmp_path, before="moves = 0", go="moves += 1; moves < 2 and " + GOOD["go"].partition(" if")[0])
+    code, report = checked(capsys, command, "--patience", "0.5")
+    assert code == 1
+    assert report["skipped"] > 50
+    assert any(step["why"].startswith("nothing was answered in") for step in report["steps"])
+
+
+# --- what is printed ---------------------------------------------------------------------------------------------
+
+
+def test_the_report_for_people_fits_80_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    noise = "sys.stderr.write('wrong: ' + 'x' * 200 + chr(10))"
+    bad = engine(tmp_path, other=f"({noise}, sys.exit(3)) if word == 'fly' else None", go=LATE)
+    steps = [f"--step={name}" for name in ("start", "lines.unknown", "time.tiny")]
+    assert run(["check", bad, *steps]) == 1
+    verbose = capsys.readouterr().out
+    assert run(["check", bad]) == 1
+    told = capsys.readouterr().out
+    for text in (told, verbose):
+        assert max(map(len, text.splitlines())) <= 80
+        assert text.isprintable() or text.replace("\n", "").isprintable()
+        assert "FAILED  lines.unknown: lives on after words that it does not know" in text
+        assert "    it is gone: it exited with code 3" in text
+        assert " > fly me to the moon" in text
+        assert "    stderr: wrong: xxx" in text
+        assert "docs/protocol.md, Errors: It never ends because of one" in text
+        assert "took 4" in text
+        assert text.endswith("It does not keep to the protocol.\n")
+    assert "again: caboose check --step lines.unknown" in told
+    assert re.search(r"^start     8 passed$", told, re.MULTILINE)
+    assert "passed  start.greeting" in verbose
+
+
+def test_the_steps_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["check", "--list"]) == 0
+    told = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in told] == [step.name for step in STEPS]
+    assert max(map(len, told)) <= 100
+    assert run(["check", "--list", "--step", "players"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 13
+
+
+def test_the_json_report_has_what_its_page_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, report = checked(capsys, engine(tmp_path), "--step", "play.number")
+    page = (PAGE.parent / "check.md").read_text(encoding="utf-8")
+    (step,) = report["steps"]
+    for key in [*report, *report["engine"], *step, *step["page"], "ms", "sent", "came", "note"]:
+        assert f"`{key}`" in page or f'"{key}"' in page, key
+    assert [said["came"] for said in step["exchange"] if "came" in said][-1] == "readyok"
+    assert [said["ms"] for said in step["exchange"]] == sorted(said["ms"] for said in step["exchange"])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ("check", "the engine is missing: expected its command line, or --list"),
+        ("check /gone/engine", "cannot run /gone/engine: No such file or directory"),
+        ("check grmpf", "unknown bot 'grmpf'"),
+        ("check greedy --step lines.blank", "there is no such step; did you mean lines.blanks?"),
+        ("check greedy --step zzz", "`caboose check --list` shows them"),
+        ("check greedy --patience 0", "'--patience'"),
+        ("check greedy --margin 0", "'--margin'"),
+        ("check greedy --option Seed", "expected NAME=VALUE"),
+        ("check greedy --option Seed=1 --option Seed=2", "Seed is given twice"),
+    ],
+)
+def test_a_wrong_call_is_told_in_one_line(call: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(shlex.split(call)) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.startswith("caboose: ") and told.err.count("\n") == 1
+    assert message in told.err
+
+
+def test_a_file_that_is_no_program_is_a_wrong_call(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "text"
+    file.write_text("hello\n", encoding="ascii")
+    assert run(["check", str(file)]) == 2
+    assert "Permission denied" in capsys.readouterr().err
+
+
+def test_a_program_that_ends_at_once_is_told_with_its_last_words(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = shlex.join([sys.executable, "-c", "import sys; sys.exit('no such model')"])
+    assert run(["check", command]) == 1
+    told = capsys.readouterr().out
+    assert "it is gone: it exited with code 1" in told
+    assert "stderr: no such model" in told
+    assert "1 failed" in told

@@ -1,0 +1,80 @@
+"""What the examples folder shows is small, keeps to the protocol and really plays; so does what the pages teach."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from caboose.arena.cli import run
+
+ROOT = Path(__file__).parent.parent
+EXAMPLES = sorted((ROOT / "examples").iterdir())
+PAGE = ROOT / "docs" / "write-a-bot.md"
+LINES = {".c": 115}  # the longest that an example may be, where it is more than the others
+USUAL_LINES = 20
+MAWK = ["mawk", "-W", "interactive", "-f"] if shutil.which("mawk") else ["awk", "-f"]
+RUNNERS = {".sh": ["sh"], ".js": ["node"], ".awk": MAWK, ".py": [sys.executable]}
+
+
+def command_of(path: Path, folder: Path) -> str:
+    """The command line that runs an example, which is built in ``folder`` if it must be."""
+    if path.suffix == ".c":
+        if (compiler := shutil.which("cc") or shutil.which("gcc")) is None:
+            pytest.skip("no C compiler is here")
+        flags = ["-O2", "-std=c11", "-Wall", "-Wextra", "-Werror"]
+        subprocess.run([compiler, *flags, "-o", folder / path.stem, path], check=True, timeout=120)
+        return shlex.quote(str(folder / path.stem))
+    words = RUNNERS[path.suffix]
+    if shutil.which(words[0]) is None:
+        pytest.skip(f"{words[0]} is not here")
+    return shlex.join([*words, str(path)])
+
+
+def test_there_are_the_languages_that_are_promised() -> None:
+    assert {path.suffix for path in EXAMPLES} == {".c", ".js", ".sh", ".awk", ".py"}
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_an_example_is_small_and_needs_none_of_our_packages(path: Path) -> None:
+    text = path.read_text(encoding="ascii")
+    assert len(text.splitlines()) <= LINES.get(path.suffix, USUAL_LINES)
+    assert "import caboose" not in text
+    assert "from caboose" not in text
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_an_example_keeps_to_the_protocol(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code = run(["check", command_of(path, tmp_path)])
+    assert code == 0, capsys.readouterr().out
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_an_example_plays_a_whole_game(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    call = ["match", "greedy", "--engine", command_of(path, tmp_path), "--players", "2", "--set", "9", "--in-process"]
+    assert run([*call, "--blocks", "1", "--seed", "5", "--margin", "5000"]) == 0
+    told = capsys.readouterr().out
+    standing = next(line for line in told.splitlines() if line.startswith(path.stem))
+    assert standing.split()[-1] == "0", told  # faults
+
+
+def test_the_bot_with_an_idea_beats_greedy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = command_of(ROOT / "examples" / "long_train.c", tmp_path)
+    call = ["match", "--engine", command, "greedy", "--rounds", "1", "--blocks", "60", "--seed", "1"]
+    assert run([*call, "--in-process", "--margin", "5000"]) == 0
+    told = capsys.readouterr().out
+    row = next(line for line in told.splitlines() if line.startswith("long_train"))
+    margin, interval = re.findall(r"([+-][\d.]+) ± ([\d.]+)", row)[0]
+    assert float(margin) > float(interval), told
+
+
+def test_the_page_shows_the_whole_file() -> None:
+    """The blocks of C on the page are the example, in order and with nothing left out."""
+    blocks = re.findall(r"```c\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    source = (ROOT / "examples" / "long_train.c").read_text(encoding="ascii")
+    assert "".join(blocks).split("\n") == [line for line in source.split("\n") if line] + [""]
