@@ -6,17 +6,42 @@ games of one round.
 
 from __future__ import annotations
 
+import os
 import sys
 
-import caboose.bots as bots
 from caboose.arena import caboose_version
-from caboose.protocol.serve import serve_stdio
+from caboose.arena.errors import CallError
+from caboose.arena.interrupts import ending_on_interrupt
 
 
 def run_engine(name: str) -> None:
-    """Serves the built-in bot ``name`` on standard input and output until the input ends. Raises ``BotError``."""
-    serve_stdio(bots.create(name), version=caboose_version(), author="the Caboose project")
+    """Serves the built-in bot ``name`` on standard input and output until the input ends. Raises ``CallError``."""
+    for number, stream in enumerate(("standard input", "standard output")):
+        try:
+            os.fstat(number)
+        except OSError:
+            raise CallError(f"{stream} is closed: expected a referee, or a person, at its other end") from None
+    with ending_on_interrupt():
+        from caboose.bots import BotError, create
+        from caboose.protocol.serve import serve_stdio
+
+        try:
+            bot = create(name)
+        except BotError as error:
+            raise CallError(str(error)) from None
+    serve_stdio(bot, version=caboose_version(), author="the Caboose project")
+
+
+def main() -> None:
+    """The program that plays as an engine. Exit code 2: the call was wrong."""
+    try:
+        if len(sys.argv) != 2:
+            raise CallError("expected one argument, the name of a built-in bot")
+        run_engine(sys.argv[1])
+    except CallError as error:
+        print(f"caboose: {error}", file=sys.stderr)
+        sys.exit(2)
 
 
 if __name__ == "__main__":
-    run_engine(sys.argv[1])
+    main()

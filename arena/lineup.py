@@ -20,6 +20,7 @@ from caboose.protocol.referee import TimeControl
 _INTERPRETERS: Final = (
     "awk", "bash", "bun", "deno", "env", "gawk", "lua", "node", "perl", "pypy", "python", "ruby", "sh",
 )  # fmt: skip
+_SHOWN: Final = 100  # characters of a piece of the call that an error shows
 MAX_LABEL: Final = 16  # characters, so that the standings fit 80 columns
 
 
@@ -92,7 +93,7 @@ def make_contestants(
         numbers, name, value = _parse_option(text, bases, labels)
         for number in numbers:
             if name in given[number]:
-                raise CallError(f"--option {text}: {labels[number]}.{name} is given twice")
+                raise CallError(f"--option {_short(text)}: {labels[number]}.{_short(name)} is given twice")
             given[number][name] = value
     contestants = tuple(
         Contestant(label, builtin, command, tuple(chosen.items()))
@@ -173,15 +174,22 @@ def _parse_option(text: str, bases: Sequence[str], labels: Sequence[str]) -> tup
     target, equals, value = text.partition("=")
     who, dot, name = target.partition(".")
     if not equals or not dot or not who or not name:
-        raise CallError(f"--option {text}: expected NAME.Option=value, such as {labels[0]}.Seed=5 or 1.Seed=5")
+        raise CallError(f"--option {_short(text)}: expected NAME.Option=value, such as {labels[0]}.Seed=5 or 1.Seed=5")
     if who.isascii() and who.isdigit() and len(who) <= 2 and who not in labels:
         if not 1 <= int(who) <= len(labels):
-            raise CallError(f"--option {text}: there is no contestant {who}, expected 1 to {len(labels)}")
+            raise CallError(f"--option {_short(text)}: there is no contestant {who}, expected 1 to {len(labels)}")
         return [int(who) - 1], name, value
     numbers = [i for i, (base, label) in enumerate(zip(bases, labels, strict=True)) if who in (base, label)]
     if not numbers:
-        raise CallError(f"--option {text}: there is no contestant {who!r}; they are {', '.join(labels)}")
+        raise CallError(
+            f"--option {_short(text)}: there is no contestant {_short(who)!r}; they are {', '.join(labels)}"
+        )
     return numbers, name, value
+
+
+def _short(text: str) -> str:
+    """A piece of a call as an error shows it."""
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
 
 
 def _counted(count: int, what: str) -> str:

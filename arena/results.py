@@ -81,19 +81,24 @@ class MatchResult:
     problem: str = ""
 
 
-def write_result(result: MatchResult, standings: Any, path: Path) -> None:
-    """Writes ``result`` as JSON, with its ``standings`` (for those who only want those) and a block on each line.
-
-    A regular file is there whole or not at all; a link is followed, and a pipe or a device is written to. Raises
-    ``OSError``.
-    """
-    path = path.resolve()
+def result_text(result: MatchResult, standings: Any) -> str:
+    """``result`` as JSON, with its ``standings`` (for those who only want those) and a block on each line."""
     data = {"format": FORMAT, "format_version": FORMAT_VERSION} | encode(result)
     blocks = data.pop("blocks")
     lines = [f"{json.dumps(key)}: {json.dumps(value)}," for key, value in data.items()]
     lines.append(f'"standings": {_rows(encode(standings))},')
     lines.append(f'"blocks": {_rows(blocks)}')
-    text = "{\n" + "\n".join(lines) + "\n}\n"
+    return "{\n" + "\n".join(lines) + "\n}\n"
+
+
+def write_result(result: MatchResult, standings: Any, path: Path) -> None:
+    """Writes ``result_text``.
+
+    A regular file is there whole or not at all; a link is followed, and a pipe or a device is written to. Raises
+    ``OSError``.
+    """
+    path = path.resolve()
+    text = result_text(result, standings)
     if path.exists() and not path.is_file():
         path.write_text(text, encoding="utf-8")
         return

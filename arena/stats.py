@@ -23,8 +23,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from scipy.special import stdtrit
-
 from caboose.arena.results import BlockResult, GameInBlock
 
 CONFIDENCE: Final = 0.95
@@ -75,6 +73,9 @@ def t_interval(values: Sequence[float]) -> Interval:
     if count == 1:
         return Interval(mean, None, 1)
     variance = math.fsum((value - mean) ** 2 for value in values) / (count - 1)
+    # Here and not above: it takes longer to load than many a command to run.
+    from scipy.special import stdtrit
+
     quantile = float(stdtrit(count - 1, (1 + CONFIDENCE) / 2))
     return Interval(mean, quantile * math.sqrt(variance / count), count)
 

@@ -38,7 +38,7 @@ class BuiltIn:
         option = self.options.get(name)
         if option is None:
             known = ", ".join(self.options) or "none"
-            raise OptionError(f"{self.name} has no option {name!r}: its options are {known}")
+            raise OptionError(f"{self.name} has no option {name[:40]!r}: its options are {known}")
         self._values[name] = option.parse(value)
 
     def new_game(self) -> None:

@@ -208,10 +208,11 @@ class Channel:
             self.say(b"quit\n")
         self.abandon()
 
-    def hang_up(self) -> None:
-        """Closes its input; its output can still be read."""
-        if self._process.stdin is not None:
-            self._process.stdin.close()
+    def hang_up(self, *, wholly: bool = False) -> None:
+        """Closes its input, ``wholly`` its output too. Nothing can be sent after this."""
+        for pipe in (self._process.stdin, self._process.stdout if wholly else None):
+            if pipe is not None:
+                pipe.close()
 
     def abandon(self) -> None:
         """Closes our ends of the pipes."""

@@ -21,7 +21,7 @@ from caboose.engine.round import Observation
 from caboose.protocol.channel import Channel, end
 from caboose.protocol.conversation import Conversation
 from caboose.protocol.faults import FAULT_KINDS, EngineFault
-from caboose.protocol.lines import ProtocolError, shown
+from caboose.protocol.lines import MAX_LINE, ProtocolError, shown
 from caboose.protocol.messages import (
     go_line,
     hello_line,
@@ -224,8 +224,10 @@ class EngineProcess:
         option = self._options.get(name)
         if option is None:
             known = ", ".join(self._options) or "none"
-            raise OptionError(f"{self.name} has no option {name!r}: its options are: {known}")
+            raise OptionError(f"{self.name} has no option {name[:40]!r}: its options are: {known}")
         option.parse(value)
+        if len(setoption_line(name, value)) > MAX_LINE:
+            raise OptionError(f"option {name}: {shown(value)}: {len(value)} characters, a line has {MAX_LINE} at most")
         if not value.isascii() or not (value.isprintable() or not value):
             raise OptionError(f"option {name}: {shown(value)}: expected printable ASCII")
 

@@ -47,10 +47,15 @@ def serve(bot: Bot, lines_in: BinaryIO, out: BinaryIO, *, version: str = "", aut
 
 
 def serve_stdio(bot: Bot, *, version: str = "", author: str = "") -> None:
-    """``serve`` on standard input and output. What the bot itself prints goes to standard error instead."""
+    """``serve`` on standard input and output. What the bot itself prints goes to standard error instead, to nowhere
+    where that is closed. Raises ``OSError`` when one of the two is closed."""
     sys.stdout.flush()
     os.set_blocking(0, True)
     os.set_blocking(1, True)
+    try:
+        os.fstat(2)
+    except OSError:
+        os.open(os.devnull, os.O_WRONLY)  # becomes 2, which is the lowest that is free
     with open(os.dup(0), "rb", buffering=0) as lines_in, open(os.dup(1), "wb", buffering=0) as out:
         os.dup2(2, 1)
         with suppress(KeyboardInterrupt):  # somebody at a terminal has had enough

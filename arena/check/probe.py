@@ -147,7 +147,7 @@ class Probe:
 
     def abandon(self) -> None:
         """Closes both pipes, as when the referee is killed."""
-        self._talk().abandon()
+        self._talk().hang_up(wholly=True)
         self.note("both pipes are closed")
 
     def ends(self, seconds: float) -> bool:

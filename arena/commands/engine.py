@@ -8,7 +8,6 @@ import typer
 
 from caboose import bots
 from caboose.arena.engine import run_engine
-from caboose.arena.errors import CallError
 
 
 def engine(
@@ -18,7 +17,4 @@ def engine(
 
     docs/protocol.md shows what to type.
     """
-    try:
-        run_engine(name)
-    except bots.BotError as error:
-        raise CallError(str(error)) from None
+    run_engine(name)

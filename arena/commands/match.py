@@ -21,12 +21,13 @@ from caboose.arena.lineup import make_contestants, make_lineup
 from caboose.arena.match import interruptible, play_match, standings
 from caboose.arena.records import open_record
 from caboose.arena.report import MatchProgress, print_heading, print_standings
-from caboose.arena.results import temporary_beside, write_result
+from caboose.arena.results import result_text, temporary_beside, write_result
 from caboose.protocol.referee import DEFAULT_GUARD, DEFAULT_MARGIN, FAULT_POLICIES, TimeControl
 
 DEFAULT_MOVETIME: Final = 20.0
 DEFAULT_BLOCKS: Final = 20
 SEED_BITS: Final = 128
+STANDARD_OUTPUT: Final = Path("-")
 
 PLAYERS = "The players"
 TIME = "The time"
@@ -133,7 +134,12 @@ def match(
     ] = FAULT_POLICIES[0],
     json: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write settings, all results and standings there.", rich_help_panel=RUN),
+        typer.Option(
+            metavar="FILE",
+            help="Write settings, all results and standings there. - is standard output; what people read then goes to "
+            "standard error.",
+            rich_help_panel=RUN,
+        ),
     ] = None,
     record: Annotated[
         Path | None,
@@ -161,13 +167,16 @@ def match(
         in_process=in_process,
         recording=record is not None,
     )
-    if json is not None:
+    to_output = json == STANDARD_OUTPUT
+    if record == STANDARD_OUTPUT:
+        raise CallError("--record -: expected a file (--json - writes to standard output)")
+    if json is not None and not to_output:
         check_writable("--json", json)
         if record is not None and json.resolve() == record.resolve():
             raise CallError(f"--json and --record are both {json}: expected two files")
     workers = min(concurrency, blocks)
     executor: Executor = LocalExecutor() if workers == 1 else PoolExecutor(workers)
-    console = Console(highlight=False)
+    console = Console(highlight=False, stderr=to_output)
     unwritten = ""
     with ExitStack() as stack:
         games = stack.enter_context(open_games(record)) if record is not None else None
@@ -179,7 +188,10 @@ def match(
         rows = standings(result)
         if json is not None:
             try:
-                write_result(result, rows, json)
+                if to_output:
+                    print(result_text(result, rows), end="", flush=True)
+                else:
+                    write_result(result, rows, json)
             except OSError as error:
                 unwritten = f"--json {json}: {error.strerror}"
         print_standings(console, result, rows)

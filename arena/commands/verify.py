@@ -35,7 +35,8 @@ def verify(
     The first discrepancy of each game is printed with its line, and what was expected there. docs/records.md says what
     is checked.
 
-    Exit code 1: there are discrepancies, or games that cannot be read. Exit code 2: so is a whole file.
+    Exit code 1: there are discrepancies, or games that cannot be read, or there is no game in a file. Exit code 2: a
+    whole file cannot be read.
     """
     counts = _Counts()
     unreadable = False
@@ -43,7 +44,7 @@ def verify(
         for name in files:
             try:
                 with opened(name) as file:
-                    _verify(_records(file, name), counts)
+                    _verify(_records(file, name), name, counts)
             except CallError as error:
                 print(f"caboose: {error}", file=sys.stderr)
                 unreadable = True
@@ -54,8 +55,10 @@ def verify(
         raise typer.Exit(2 if unreadable else 1)
 
 
-def _verify(records: Iterator[GameRecord | RecordError], counts: _Counts) -> None:
-    """Prints what is wrong with the games, and counts them; those that cannot be read are only problems."""
+def _verify(records: Iterator[GameRecord | RecordError], name: str, counts: _Counts) -> None:
+    """Prints what is wrong with the games, and counts them; those that cannot be read are only problems, and so is that
+    there is none."""
+    before = counts.games + counts.problems
     for found in records:
         problem = found if isinstance(found, RecordError) else check(found)
         if isinstance(found, GameRecord):
@@ -65,15 +68,21 @@ def _verify(records: Iterator[GameRecord | RecordError], counts: _Counts) -> Non
         if problem is not None:
             counts.problems += 1
             print(problem)
+    if counts.games + counts.problems == before:
+        counts.problems += 1
+        print(f"{_printable(name)}: there is no game in it")
 
 
 def _records(file: BinaryIO, name: str) -> Iterator[GameRecord | RecordError]:
     """What is in a file. Raises ``CallError`` when reading fails."""
-    printable = name if name.isprintable() else repr(name)[1:-1]
     try:
-        yield from read_records(file, printable)
+        yield from read_records(file, _printable(name))
     except OSError as error:
         raise CallError(f"{name}: {error.strerror or error}") from None
+
+
+def _printable(name: str) -> str:
+    return name if name.isprintable() else repr(name)[1:-1]
 
 
 def _counted(count: int, what: str) -> str:

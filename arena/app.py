@@ -1,0 +1,79 @@
+"""The commands of ``caboose`` as one typer application, and what becomes of their errors."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Final
+
+import typer
+
+from caboose.arena import caboose_version
+from caboose.arena.errors import CallError, RunError
+
+# In the order of the help. Each is a function of its own name, in a module of its own name in commands/.
+COMMANDS: Final = (
+    "match", "show", "analyse", "verify", "convert", "engine", "check", "perft", "rules", "bench",
+)  # fmt: skip
+
+_INTERRUPTED: Final = 130  # what typer makes of Ctrl-C
+
+
+def make_app(arguments: Sequence[str]) -> typer.Typer:
+    """The command line as far as ``arguments`` need it: the command that they begin with, or all for the help. To load
+    all takes half a second."""
+    app = typer.Typer(
+        name="caboose",
+        help="Mexican Train: bots that play it, and an arena that pits them against each other.",
+        no_args_is_help=True,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        add_completion=False,
+        rich_markup_mode="rich",
+    )
+    app.callback()(_options)
+    names: Sequence[str] = COMMANDS
+    if arguments and (arguments[0] in COMMANDS or arguments[0] == "--version"):
+        names = [name for name in COMMANDS if name == arguments[0]]
+    for name in names:
+        module = importlib.import_module(f"caboose.arena.commands.{name}")
+        app.command()(getattr(module, name))
+    return app
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"caboose {caboose_version()}")
+        raise typer.Exit
+
+
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    pass
+
+
+def run_app(app: typer.Typer, arguments: Sequence[str]) -> int:
+    """Runs the command that ``arguments`` ask for; returns the exit code.
+
+    Whatever can go wrong becomes one line on standard error.
+    """
+    try:
+        code: int | None = app(arguments, prog_name="caboose", standalone_mode=False)
+    except (CallError, RunError) as error:
+        return _fail(str(error), 2 if isinstance(error, CallError) else 1)
+    except typer.TyperException as error:
+        return _fail(error.format_message(), error.exit_code)
+    except OSError as error:
+        return _fail(f"{error.filename or 'standard output'}: {error.strerror}", 1)
+    if code == _INTERRUPTED:
+        return _fail("interrupted", 1)
+    return code or 0
+
+
+def _fail(text: str, code: int) -> int:
+    if text.strip():  # it is empty after help was printed instead of a missing command
+        print(f"caboose: {text}", file=sys.stderr)
+    return code
