@@ -243,3 +243,80 @@ def test_a_full_disk_is_told_after_the_standings(capsys: pytest.CaptureFixture[s
     told = capsys.readouterr()
     assert "No space left on device" in told.out
     assert "0 of 2 blocks played" in told.out
+
+
+def test_json_may_go_to_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["match", "greedy", "random", *QUICK, "--json", "-"]) == 0
+    told = capsys.readouterr()
+    assert json.loads(told.out)["format"] == "caboose match"
+    assert "margin" in told.err
+    assert not Path("-").exists()
+
+
+def test_a_value_that_no_line_can_hold_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    engine = tmp_path / "e.sh"
+    engine.write_text(
+        'echo "option name Book type string"; echo "cabooseok 1"; while read -r w; do echo readyok; done\n',
+        encoding="ascii",
+    )
+    assert run(["match", f"sh {engine}", "greedy", *QUICK, "--option", f"1.Book={'x' * 70_000}"]) != 0
+    told = capsys.readouterr()
+    assert "70000 characters, a line has 65536 at most" in told.err
+    assert len(told.err) < 500
+
+
+# ------------------------------------------------------------------------------------------- starting and ending
+
+
+@pytest.mark.parametrize("module", ["caboose.arena.engine greedy", "caboose.arena.cli engine greedy"])
+def test_an_engine_whose_streams_are_closed_says_so(module: str) -> None:
+    call = f"{shlex.quote(sys.executable)} -P -m {module}"
+    for closed, told in (("<&-", "standard input is closed"), (">&-", "standard output is closed")):
+        done = subprocess.run(["sh", "-c", f"{call} {closed}"], capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 2
+        assert done.stderr.startswith(f"caboose: {told}") and done.stderr.count("\n") == 1
+    done = subprocess.run(
+        ["sh", "-c", f"{call} 2>&-"], input="isready\n", capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "readyok\n")
+
+
+@pytest.mark.parametrize("words", [["grmpf"], ["omniscient"], [], ["greedy", "random"]])
+def test_the_engine_module_tells_a_wrong_call(words: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "caboose.arena.engine", *words], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("caboose: ") and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("module", ["caboose.arena.cli", "caboose.arena.engine"])
+def test_ctrl_c_while_it_loads_is_told_in_one_line(module: str) -> None:
+    """The library that takes longest to load is replaced by an interrupt."""
+    code = f"""
+import importlib.abc, os, signal, sys
+class Interrupting(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == "numpy":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupting())
+sys.argv = ["caboose", *{["engine", "greedy"] if module.endswith("cli") else ["greedy"]!r}]
+from {module} import main
+main()
+"""
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
+        check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (1, "caboose: interrupted\n")
+
+
+def test_a_command_loads_only_what_it_needs() -> None:
+    code = """
+import sys
+from caboose.arena.cli import run
+run(["verify", "/dev/null"])
+print(*[name for name in ("scipy", "multiprocessing", "caboose.arena.match", "caboose.bots") if name in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.splitlines()[-1] == ""

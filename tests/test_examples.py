@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import shutil
@@ -57,10 +58,10 @@ def test_an_example_keeps_to_the_protocol(path: Path, tmp_path: Path, capsys: py
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
 def test_an_example_plays_a_whole_game(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     call = ["match", "greedy", "--engine", command_of(path, tmp_path), "--players", "2", "--set", "9", "--in-process"]
-    assert run([*call, "--blocks", "1", "--seed", "5", "--margin", "5000"]) == 0
-    told = capsys.readouterr().out
-    standing = next(line for line in told.splitlines() if line.startswith(path.stem))
-    assert standing.split()[-1] == "0", told  # faults
+    assert run([*call, "--blocks", "1", "--seed", "5", "--margin", "5000", "--json", "-"]) == 0
+    standings = json.loads(capsys.readouterr().out)["standings"]
+    assert [row["faults"] for row in standings] == [{}, {}]
+    assert all(row["rounds"] == 20 for row in standings)
 
 
 def test_the_bot_with_an_idea_beats_greedy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -73,8 +74,30 @@ def test_the_bot_with_an_idea_beats_greedy(tmp_path: Path, capsys: pytest.Captur
     assert float(margin) > float(interval), told
 
 
+def blocks_of(language: str) -> list[str]:
+    """The blocks of code of the page in one language."""
+    return re.findall(rf"```{language}\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+
+
 def test_the_page_shows_the_whole_file() -> None:
     """The blocks of C on the page are the example, in order and with nothing left out."""
-    blocks = re.findall(r"```c\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    source = (ROOT / "examples" / "long_train.c").read_text(encoding="ascii")
-    assert "".join(blocks).split("\n") == [line for line in source.split("\n") if line] + [""]
+    shown = "".join(blocks_of("c")).splitlines()
+    source = (ROOT / "examples" / "long_train.c").read_text(encoding="ascii").splitlines()
+    assert len(shown) > 80
+    assert [line for line in shown if line] == [line for line in source if line]
+
+
+def test_the_commands_of_the_page_work(tmp_path: Path) -> None:
+    if shutil.which("cc") is None:
+        pytest.skip("no C compiler is here")
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    commands = "\n".join(blocks_of("sh")).replace("--blocks 20", "--blocks 1 --margin 5000 --seed 1")
+    (tmp_path / "caboose").write_text(
+        f'#!/bin/sh\nexec {sys.executable} -P -m caboose.arena.cli "$@"\n', encoding="ascii"
+    )
+    (tmp_path / "caboose").chmod(0o755)
+    script = f'set -e\nPATH="{tmp_path}:$PATH"\n{commands}'
+    done = subprocess.run(["sh", "-c", script], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "It keeps to the protocol." in done.stdout
+    assert re.search(r"^long_train .* 0$", done.stdout, re.MULTILINE)

@@ -259,8 +259,9 @@ def test_verify_says_what_it_checked(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert run(["verify", str(tmp_path / "one"), str(tmp_path / "one")]) == 0
     assert capsys.readouterr().out.startswith("2 games, 6 rounds, ")
     (tmp_path / "nothing").touch()
-    assert run(["verify", str(tmp_path / "nothing")]) == 0
-    assert capsys.readouterr().out == "0 games, 0 rounds, 0 events: 0 problems\n"
+    assert run(["verify", str(tmp_path / "nothing")]) == 1  # nothing was verified
+    nothing = f"{tmp_path / 'nothing'}: there is no game in it\n"
+    assert capsys.readouterr().out == f"{nothing}0 games, 0 rounds, 0 events: 1 problem\n"
 
 
 def test_verify_names_file_and_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -320,5 +321,5 @@ def test_verify_of_files_with_odd_names(tmp_path: Path, name: bytes) -> None:
 )
 def test_verify_never_fails(data: bytes) -> None:
     told = caboose("verify", "-", stdin=data)
-    assert told.returncode == (1 if data else 0) and told.stderr == b""
+    assert told.returncode == 1 and told.stderr == b""
     assert told.stdout.count(b"\n") < 12 and max(map(len, told.stdout.splitlines())) < 300
