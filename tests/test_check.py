@@ -18,7 +18,8 @@ from caboose.arena.cli import run
 from misbehaving import nothing_left, raw
 
 PAGE = Path(__file__).parent.parent / "docs" / "protocol.md"
-QUICK = ("--patience", "1.5", "--start-timeout", "3")
+QUICK = ("--patience", "1", "--start-timeout", "2")
+HASTY = ("--patience", "0.5", "--start-timeout", "1")  # for engines that never answer
 LONG = 60  # seconds that no check of these may take, however busy the machine
 
 # A whole engine in which one thing can be exchanged. It answers with the first legal move.
@@ -86,7 +87,7 @@ def test_what_a_step_quotes_stands_on_the_page_under_its_heading(step: Any) -> N
     ("name", "groups"),
     [
         ("greedy", []),
-        ("mcts", ["start", "repeat", "lines", "output", "options", "time", "end", "players.14", "rules.chickenfoot"]),
+        ("mcts", ["start.move", "repeat", "lines", "output.info", "options", "time", "end.input", "players.14"]),
         ("planner", ["start", "rules", "options"]),
         ("random", ["start", "repeat.order", "options"]),
     ],
@@ -121,7 +122,7 @@ def test_an_option_is_set_at_each_start(tmp_path: Path, capsys: pytest.CaptureFi
 
 # --- engines that do not -----------------------------------------------------------------------------------------
 
-LATE = 'time.sleep(0.4 if " 1" in line[-3:] else 0), ' + GOOD["go"]
+LATE = 'time.sleep(0.2 if " 1" in line[-3:] else 0), ' + GOOD["go"]
 OPTION = "option name Size type spin default 5 min 1 max 9"
 
 MISTAKES = {
@@ -216,7 +217,7 @@ HANGING = {
 @pytest.mark.parametrize("name", HANGING)
 def test_no_engine_hangs_the_check(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     begin = time.monotonic()
-    code, report = checked(capsys, shlex.join(raw(tmp_path, HANGING[name])), *QUICK)
+    code, report = checked(capsys, shlex.join(raw(tmp_path, HANGING[name])), *HASTY)
     assert code == 1
     assert outcomes(report, "failed")[0].startswith("start.")
     assert len(report["steps"]) == len(STEPS)
@@ -250,7 +251,7 @@ def test_the_report_for_people_fits_80_columns(tmp_path: Path, capsys: pytest.Ca
         assert " > fly me to the moon" in text
         assert "    stderr: wrong: xxx" in text
         assert "docs/protocol.md, Errors: It never ends because of one" in text
-        assert "took 4" in text
+        assert "took 2" in text
         assert text.endswith("It does not keep to the protocol.\n")
     assert "again: caboose check --step lines.unknown" in told
     assert re.search(r"^start     8 passed$", told, re.MULTILINE)

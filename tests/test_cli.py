@@ -18,7 +18,7 @@ from players import engine_command
 
 QUICK = ["--rounds", "1", "--blocks", "2", "--in-process", "--nodes", "20", "--seed", "3"]
 
-COMMANDS = ("match", "engine", "verify", "show", "convert", "perft", "rules")
+COMMANDS = ("match", "engine", "verify", "show", "convert", "check", "perft", "rules")
 
 
 def caboose(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
@@ -217,6 +217,8 @@ def test_an_engine_that_does_not_start(tmp_path: Path, capsys: pytest.CaptureFix
         ("match greedy random --option random.Sead=1", "Sead"),
         ("match greedy random --json /nowhere/x.json", "there is no folder /nowhere"),
         ("match greedy random --record /", "this is a folder"),
+        ("match greedy random --record -", "--record -: expected a file"),
+        (f"match greedy random --option {'x' * 70_000}", "...: expected NAME.Option=value"),
         ("match greedy random --wrong", "No such option"),
         ("engine", "Missing argument"),
         ("engine grmpf", "unknown bot 'grmpf'. The built-in bots are"),
