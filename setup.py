@@ -10,7 +10,10 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 # A list and not a glob: a source that is missing stops the build instead of making a wheel without it.
-MODULES = ["moves", "round", "perft", "playout", "belief", "endgame", "search", "simulate", "measure"]
+MODULES = {
+    "engine": ["moves", "round", "perft", "playout", "belief", "endgame", "search", "simulate", "measure"],
+    "protocol": ["spawning"],
+}
 JOBS = 2
 
 DIRECTIVES = {
@@ -83,7 +86,9 @@ class BuildExtensions(build_ext):
 if __name__ == "__main__":
     setup(
         ext_modules=[
-            Extension(f"caboose.engine.{name}", [f"engine/{name}.pyx"], include_dirs=["engine"]) for name in MODULES
+            Extension(f"caboose.{package}.{name}", [f"{package}/{name}.pyx"], include_dirs=[package])
+            for package, names in MODULES.items()
+            for name in names
         ],
         cmdclass={"build_ext": BuildExtensions},
     )
