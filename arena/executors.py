@@ -26,6 +26,7 @@ from typing import Final, Protocol, Self
 from caboose.arena.blocks import Bench, Plan, play_block
 from caboose.arena.errors import RunError
 from caboose.arena.results import BlockResult
+from caboose.protocol.process import LackError
 
 MAX_LOSSES: Final = 3  # a block that has cost this many workers is given up
 STOP_SECONDS: Final = 5.0  # what a worker may take to close its engines before it is killed
@@ -127,7 +128,7 @@ class PoolExecutor:
                 if message is None:
                     on_game()
                 elif isinstance(message, str):
-                    raise RunError(f"a worker failed:\n{message}")
+                    raise RunError(f"a worker failed: {message}")
                 else:
                     worker.block = None
                     yield message
@@ -211,6 +212,8 @@ def _play_blocks(plan: Plan, bench: Bench, pipe: Connection) -> None:
             return
         try:
             message: _Message = play_block(plan, bench, block, lambda: pipe.send(None))
+        except LackError as error:
+            message = str(error)
         except Exception:
             message = traceback.format_exc()
         with suppress(BrokenPipeError):  # the pool is gone: the next read sees it too

@@ -15,7 +15,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from caboose.protocol.child import Child, Resources
+from caboose.protocol.child import Child
+from caboose.protocol.launch import PLAIN, Launch
 from caboose.protocol.lines import LineSplitter
 
 _QUIT_PATIENCE: Final = 0.4  # seconds from quit to SIGTERM
@@ -23,7 +24,7 @@ _TERM_PATIENCE: Final = 0.2  # seconds from SIGTERM to SIGKILL
 _STATUS_PATIENCE: Final = 0.2  # seconds from the end of the output to the exit, when a process dies
 _CHUNK: Final = 65_536
 _UNSENT: Final = 4 << 20  # bytes that may wait for a process that does not read
-_UNLIMITED: Final = Resources()
+_BY_SIGNAL: Final = 128  # and above: how bubblewrap, as shells do, tells of a signal
 
 
 class ChannelTimeout(Exception):
@@ -58,23 +59,35 @@ def signals_held() -> Iterator[None]:
 class Channel:
     """A running process. All deadlines are ``time.monotonic`` seconds."""
 
-    __slots__ = ("_both", "_child", "_input", "_output", "_poll", "_splitter", "_unsent", "received", "stamp")
+    __slots__ = (
+        "_both",
+        "_child",
+        "_input",
+        "_output",
+        "_poll",
+        "_sandboxed",
+        "_splitter",
+        "_unsent",
+        "received",
+        "stamp",
+    )
 
-    def __init__(
-        self, command: Sequence[str], stderr: Path | None = None, resources: Resources = _UNLIMITED
-    ) -> None:
-        """Starts ``command`` in a session of its own. Raises ``LackError``, ``OSError`` or ``ValueError``."""
+    def __init__(self, words: Sequence[str], stderr: Path | None = None, launch: Launch = PLAIN) -> None:
+        """Starts a command in a session of its own. Raises ``SandboxError``, ``LackError``, ``OSError`` and
+        ``ValueError``."""
+        self._sandboxed = launch.sandbox
         try:
             # A signal whose handler raises must not fall between the start of the process and our knowing of it.
             with signals_held():
-                self._start(command, stderr, resources)
+                self._start(words, stderr, launch)
         except BaseException:
             if hasattr(self, "_child"):
                 end([self])
             raise
 
-    def _start(self, command: Sequence[str], stderr: Path | None, resources: Resources) -> None:
-        self._child = child = Child(command, resources, stderr)
+    def _start(self, words: Sequence[str], stderr: Path | None, launch: Launch) -> None:
+        command, resources, environment = launch.command(words), launch.keeper_limits(), launch.environment()
+        self._child = child = Child(command, resources, stderr, environment)
         self._input, self._output = child.input, child.output
         self._poll = select.poll()
         self._poll.register(self._output, select.POLLIN)
@@ -166,6 +179,8 @@ class Channel:
         code = self._child.returncode if self._child.ended else None
         if code is None:
             return ""
+        if self._sandboxed and code > _BY_SIGNAL:
+            code = _BY_SIGNAL - code
         if code >= 0:
             return f"it exited with code {code}"
         with suppress(ValueError):

@@ -1,6 +1,6 @@
 """A child process, its keeper and its pipes: started, asked how it fares, ended, and nothing of it left.
 
-``keeper.h`` tells what a keeper is. All deadlines are ``time.monotonic`` seconds.
+``keeper.c`` tells what a keeper is. All deadlines are ``time.monotonic`` seconds.
 """
 
 from __future__ import annotations
@@ -11,27 +11,36 @@ import select
 import shutil
 import signal
 import socket
+import subprocess
 import sys
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from fcntl import F_DUPFD_CLOEXEC, fcntl
 from pathlib import Path
 from typing import Final
 
-from caboose.protocol.spawning import LackError, spawn
-
 _KILL_PATIENCE: Final = 2.0  # seconds that a keeper is given to kill all that is there
-_STATUS_BYTES: Final = 4
+_NUMBER: Final = 4  # bytes
 _TERM: Final = b"T"
+_OURS: Final = 65_536
+_KEEPER: Final = str(Path(__file__).with_name("keeper"))
+
+
+class LackError(OSError):
+    """This process lacks what it takes to start another one (descriptors, processes, memory), whatever that is."""
+
+    def __str__(self) -> str:
+        return f"cannot start {self.filename}: {self.strerror}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resources:
     """What a process may use, and each that it starts; None where there is no limit.
 
-    ``memory`` is address space in bytes, ``cpu`` seconds of processor time, ``file`` the bytes of a file that it writes.
-    ``processes`` are those of the whole user (for the superuser there is no limit).
+    ``memory`` is address space in bytes, ``cpu`` seconds of processor time, ``file`` the bytes of a file that it
+    writes. ``processes`` are those of the whole user (for the superuser there is no limit).
     """
 
     memory: int | None = None
@@ -40,55 +49,83 @@ class Resources:
     file: int | None = None
 
     def numbers(self) -> list[int]:
-        """As ``spawn`` takes them; a core is never written."""
+        """As the keeper takes them; a core is never written."""
         given = (self.memory, self.processes, self.cpu, self.file, 0)
         return [-1 if limit is None else limit for limit in given]
 
 
+UNLIMITED: Final = Resources()
+
+
 class Child:
     """A running process. ``pid`` is its number, and that of its session and group; ``input`` and ``output`` are our
-    ends of its pipes, both non-blocking, and so is ``errors`` of that for its standard error, or None."""
+    ends of its pipes, both non-blocking, and ``errors`` is that of its standard error, or None."""
 
     __slots__ = ("_control", "_keeper", "_ours", "errors", "input", "output", "pid", "returncode")
 
     def __init__(
-        self, words: Sequence[str], resources: Resources, stderr: Path | None = None, *, piped: bool = False
+        self,
+        words: Sequence[str],
+        resources: Resources = UNLIMITED,
+        stderr: Path | None = None,
+        environment: Mapping[str, str] | None = None,
+        *,
+        piped: bool = False,
     ) -> None:
-        """Starts a program. Its standard error is thrown away, or appended to the file ``stderr``, or a pipe if
-        ``piped``. Raises ``LackError`` where we cannot start anything, else ``OSError`` and ``ValueError``."""
+        """Starts a program, in our ``environment`` if it is given none. Its standard error is thrown away, or appended
+        to the file ``stderr``, or a pipe if ``piped``. Raises ``LackError`` where we cannot start anything, else
+        ``OSError`` and ``ValueError``."""
         path = program(words[0])
-        ours: list[int] = []
-        theirs: list[int] = []
-        try:
-            try:
-                for reading in (True, False):
-                    pair = os.pipe()
-                    theirs.append(pair[not reading])
-                    ours.append(pair[reading])
-                if piped:
-                    pair = os.pipe()
-                    theirs.append(pair[1])
-                    ours.append(pair[0])
-            except OSError as error:
-                raise LackError(error.errno, error.strerror, words[0]) from None
-            if not piped:
-                flags = os.O_WRONLY | (0 if stderr is None else os.O_APPEND | os.O_CREAT)
-                theirs.append(os.open(os.devnull if stderr is None else stderr, flags, 0o666))
-            for fd in ours:
-                os.set_blocking(fd, False)
-            self._keeper, self.pid, control = spawn(path, words, theirs, resources.numbers())
-        except BaseException:
-            _close(ours)
-            raise
-        finally:
-            _close(theirs)
+        if any("\0" in word for word in words):
+            raise ValueError("embedded null byte")
+        with ExitStack() as theirs:
+            error = None if stderr is None else theirs.enter_context(stderr.open("ab", buffering=0))
+            with _lacking(words[0]):
+                ours, far = socket.socketpair()
+                theirs.enter_context(far)
+                if far.fileno() <= 2:  # we were started without some of these, which the program shall have
+                    far = theirs.enter_context(socket.socket(fileno=fcntl(far, F_DUPFD_CLOEXEC, 3)))
+                try:
+                    self._keeper = subprocess.Popen(
+                        [_KEEPER, *map(str, (far.fileno(), *resources.numbers())), path, *words],
+                        stdin=subprocess.PIPE,
+                        stdout=subprocess.PIPE,
+                        stderr=subprocess.PIPE if piped else error or subprocess.DEVNULL,
+                        bufsize=0,
+                        env=environment,
+                        start_new_session=True,
+                        pass_fds=[far.fileno()],
+                    )
+                except BaseException:
+                    ours.close()
+                    raise
         self._ours = os.getpid()  # a fork of us has no say over the process
-        self._control = socket.socket(fileno=control)
-        self._control.setblocking(False)
-        self.input, self.output = ours[:2]
-        self.errors = ours[2] if piped else None
+        self._control = ours
         self.returncode: int | None = None
         """The exit code, or minus the signal that killed it; None while it is not known to have ended."""
+        assert self._keeper.stdin is not None
+        assert self._keeper.stdout is not None
+        self.input, self.output = self._keeper.stdin.fileno(), self._keeper.stdout.fileno()
+        self.errors = None if self._keeper.stderr is None else self._keeper.stderr.fileno()
+        try:
+            self.pid = self._hear_start(words[0])
+            self._control.setblocking(False)
+            os.set_blocking(self.input, False)
+            os.set_blocking(self.output, False)
+        except BaseException:
+            self.close_pipes()
+            self.reap()
+            raise
+
+    def _hear_start(self, name: str) -> int:
+        number = int.from_bytes(self._control.recv(_NUMBER), sys.byteorder, signed=True)
+        if number > 0:
+            return number
+        if number == 0:
+            raise LackError(errno.ECHILD, "its keeper was killed", name)
+        if number < -_OURS:
+            raise LackError(-number - _OURS, os.strerror(-number - _OURS), name)
+        raise OSError(-number, os.strerror(-number), name)
 
     @property
     def ended(self) -> bool:
@@ -116,15 +153,17 @@ class Child:
                 self._control.send(_TERM)
 
     def close_pipes(self) -> None:
-        """Closes our ends of its pipes, but for that of its standard error, which its reader closes."""
-        _close([fd for fd in (self.input, self.output) if fd >= 0])
+        """Closes our ends of its pipes. They are -1 then."""
+        for pipe in (self._keeper.stdin, self._keeper.stdout, self._keeper.stderr):
+            if pipe is not None:
+                pipe.close()
         self.input = self.output = -1
 
     def abandon(self) -> None:
         """In a fork of its owner: lets go of it."""
         self.close_pipes()
         self._control.close()
-        self.returncode = self.returncode or 0
+        self._keeper.returncode = 0  # not ours to wait for
 
     def reap(self) -> None:
         """Kills it and all that it started, and takes note of its end. After this nothing of it is left."""
@@ -132,8 +171,9 @@ class Child:
             return
         with suppress(OSError):
             self._control.shutdown(socket.SHUT_WR)
-        # The socket closes with the keeper, which goes last.
+        # The other end closes with the keeper, which goes last.
         deadline = time.monotonic() + _KILL_PATIENCE
+        self._control.setblocking(False)
         poll = select.poll()
         poll.register(self._control, select.POLLIN)
         while not (gone := self._heard_all()) and (left := deadline - time.monotonic()) > 0:
@@ -141,13 +181,13 @@ class Child:
         self._control.close()
         if self.returncode is None:  # it is in the hands of the kernel, which does not let it go
             self.returncode = -signal.SIGKILL
-        with suppress(ChildProcessError):
-            os.waitpid(self._keeper, 0 if gone else os.WNOHANG)
+        if gone:
+            self._keeper.wait()
 
     def _hear(self) -> bool:
         """Reads what the keeper says; False when it is gone. Raises ``BlockingIOError`` when it says nothing."""
         try:
-            data = self._control.recv(_STATUS_BYTES)
+            data = self._control.recv(_NUMBER)
         except ConnectionError:
             data = b""
         if data:
@@ -178,7 +218,10 @@ def program(name: str) -> str:
     return path
 
 
-def _close(descriptors: Sequence[int]) -> None:
-    for fd in descriptors:
-        with suppress(OSError):
-            os.close(fd)
+@contextmanager
+def _lacking(name: str) -> Iterator[None]:
+    """Every ``OSError`` is a ``LackError``."""
+    try:
+        yield
+    except OSError as error:
+        raise LackError(error.errno, error.strerror, name) from None

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, ParamSpec, TypeVar
 from caboose.engine.game import Game, places
 from caboose.engine.moves import Move
 from caboose.engine.play import Bot, Info, Knowing, Limits
-from caboose.protocol.process import EngineFault, EngineProcess
+from caboose.protocol.launch import SandboxError
+from caboose.protocol.process import EngineFault, EngineProcess, LackError
 
 if TYPE_CHECKING:
     from caboose.engine.deal import Deal
@@ -211,7 +212,7 @@ def play_game(
     Engine processes that do not run are started, and those with a fault are closed; the others go on running.
     A player that is ``Knowing`` gets the round itself, and no other does.
     With ``recording`` the result has the log of each round. Raises ``ValueError`` for a number of bots that is not the
-    number of players.
+    number of players, and ``LackError`` and ``SandboxError`` where this process cannot start another.
     """
     if len(bots) != game.rules.players:
         raise ValueError(f"{len(bots)} bots for {game.rules.players} players")
@@ -358,10 +359,11 @@ def final_places(rows: Sequence[Sequence[int]], players: int, faulty: Collection
 
 
 def _guarded(kind: str, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """What ``call`` returns; whatever it raises becomes an ``EngineFault``, of ``kind`` unless it is one already."""
+    """What ``call`` returns; whatever it raises becomes an ``EngineFault``, of ``kind`` unless it is one already;
+    what this process lacks is nobody's fault."""
     try:
         return call(*args, **kwargs)
-    except EngineFault:
+    except (EngineFault, LackError, SandboxError):
         raise
     except Exception as error:
         detail = " ".join(f"raised {type(error).__name__}: {error}".split())
