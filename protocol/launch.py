@@ -64,10 +64,10 @@ class Launch:
         seen = [*_folders(path, words[1:]), *(os.path.abspath(share) for share in self.shared)]
         for place in sorted(dict.fromkeys(seen), key=len):  # what lies in another after that one
             command += ["--ro-bind", place, place]
-        for place in map(os.path.abspath, self.hidden):
+        for place in _inside(self.hidden, seen):
             if os.path.isdir(place):
                 command += ["--tmpfs", place, "--remount-ro", place]
-            elif os.path.exists(place) and any(_within(place, other) for other in seen):
+            elif os.path.exists(place):
                 command += ["--ro-bind", os.devnull, place]
         here = os.getcwd()
         command += ["--dir", here, "--chdir", here, "--remount-ro", "/"]
@@ -185,6 +185,14 @@ def _hops(path: str) -> Iterator[str]:
 def _common(folder: str) -> bool:
     """Whether a folder is nobody's own: the home folder, what lies above it, and those of the system."""
     return folder in _COMMON or _within(str(Path.home()), folder)
+
+
+def _inside(places: Sequence[str], folders: Sequence[str]) -> Iterator[str]:
+    """Where ``places`` stand within ``folders``, by whatever links they are reached."""
+    for place in places:
+        for folder in folders:
+            if _within(real := os.path.realpath(place), top := os.path.realpath(folder)):
+                yield os.path.normpath(os.path.join(folder, os.path.relpath(real, top)))
 
 
 def _within(path: str, folder: str) -> bool:
