@@ -16,6 +16,7 @@ from caboose.arena.commands.analyse import analyse
 from caboose.arena.commands.bench import bench
 from caboose.arena.commands.convert import convert
 from caboose.arena.commands.engine import engine
+from caboose.arena.commands.log import log
 from caboose.arena.commands.match import match
 from caboose.arena.commands.perft import perft
 from caboose.arena.commands.rules import rules
@@ -33,7 +34,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode="rich",
 )
-for command in (match, show, analyse, verify, convert, engine, perft, rules, bench):  # in the order of the help
+for command in (match, show, analyse, verify, convert, log, engine, perft, rules, bench):  # in the order of the help
     app.command()(command)
 
 

@@ -26,7 +26,7 @@ from typing import Final, Protocol, Self
 from caboose.arena.blocks import Bench, Plan, play_block
 from caboose.arena.errors import RunError
 from caboose.arena.results import BlockResult
-from caboose.protocol.process import LackError
+from caboose.protocol.child import hide
 
 MAX_LOSSES: Final = 3  # a block that has cost this many workers is given up
 STOP_SECONDS: Final = 5.0  # what a worker may take to close its engines before it is killed
@@ -194,6 +194,8 @@ def _work(plan: Plan, pipe: Connection, safe_path: str | None) -> None:
     signal.signal(signal.SIGINT, _ignore)  # not SIG_IGN, which engines would inherit
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     threading.Thread(target=_watch_parent, daemon=True).start()
+    if any(not contestant.builtin for contestant in plan.lineup.contestants):
+        hide()
     try:
         with Bench(plan) as bench:
             try:
@@ -212,7 +214,7 @@ def _play_blocks(plan: Plan, bench: Bench, pipe: Connection) -> None:
             return
         try:
             message: _Message = play_block(plan, bench, block, lambda: pipe.send(None))
-        except LackError as error:
+        except OSError as error:  # what this machine lacks, or a log that cannot be written
             message = str(error)
         except Exception:
             message = traceback.format_exc()

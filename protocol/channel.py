@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from caboose.protocol.child import Child
+from caboose.protocol.gamelog import CAME, ERROR, SENT, SeatLog
 from caboose.protocol.launch import PLAIN, Launch
 from caboose.protocol.lines import LineSplitter
 
@@ -23,6 +24,9 @@ _QUIT_PATIENCE: Final = 0.4  # seconds from quit to SIGTERM
 _TERM_PATIENCE: Final = 0.2  # seconds from SIGTERM to SIGKILL
 _STATUS_PATIENCE: Final = 0.2  # seconds from the end of the output to the exit, when a process dies
 _CHUNK: Final = 65_536
+_READER_PATIENCE: Final = 1.0  # seconds from the end of a process to the end of what its standard error still holds
+_MANY_ERRORS: Final = 4096  # bytes at once, after which we rest: who floods its standard error has to wait for us
+_ERROR_PAUSE: Final = 0.005  # seconds
 _UNSENT: Final = 4 << 20  # bytes that may wait for a process that does not read
 _BY_SIGNAL: Final = 128  # and above: how bubblewrap, as shells do, tells of a signal
 
@@ -65,17 +69,28 @@ class Channel:
         "_input",
         "_output",
         "_poll",
+        "_reader",
         "_sandboxed",
         "_splitter",
         "_unsent",
+        "log",
         "received",
         "stamp",
     )
 
-    def __init__(self, words: Sequence[str], stderr: Path | None = None, launch: Launch = PLAIN) -> None:
-        """Starts a command in a session of its own. Raises ``SandboxError``, ``LackError``, ``OSError`` and
-        ``ValueError``."""
+    def __init__(
+        self,
+        words: Sequence[str],
+        stderr: Path | None = None,
+        launch: Launch = PLAIN,
+        log: SeatLog | None = None,
+    ) -> None:
+        """Starts a command in a session of its own; with a ``log`` its standard error is read for that, unless it goes
+        to a file. Raises ``SandboxError``, ``LackError``, ``OSError`` and ``ValueError``."""
         self._sandboxed = launch.sandbox
+        self.log = log
+        """Where all that is said goes, if anywhere; may be changed."""
+        self._reader: threading.Thread | None = None
         try:
             # A signal whose handler raises must not fall between the start of the process and our knowing of it.
             with signals_held():
@@ -87,7 +102,11 @@ class Channel:
 
     def _start(self, words: Sequence[str], stderr: Path | None, launch: Launch) -> None:
         command, resources, environment = launch.command(words), launch.keeper_limits(), launch.environment()
-        self._child = child = Child(command, resources, stderr, environment)
+        piped = self.log is not None and stderr is None
+        self._child = child = Child(command, resources, stderr, environment, piped=piped)
+        if child.errors is not None:
+            self._reader = threading.Thread(target=self._read_errors, args=(child.errors,), daemon=True)
+            self._reader.start()
         self._input, self._output = child.input, child.output
         self._poll = select.poll()
         self._poll.register(self._output, select.POLLIN)
@@ -114,6 +133,8 @@ class Channel:
         Raises ``ChannelTimeout`` (the rest is sent before whatever comes next) and ``ChannelClosed``.
         """
         lines: list[bytes] = []
+        if self.log is not None:
+            self.log.put(time.monotonic(), SENT, data)
         if self._unsent:
             if len(self._unsent) > _UNSENT:
                 raise ChannelTimeout
@@ -152,6 +173,8 @@ class Channel:
     def say(self, line: bytes) -> None:
         """Writes a short line if that is possible at once."""
         if not self._unsent:
+            if self.log is not None:
+                self.log.put(time.monotonic(), SENT, line)
             with suppress(OSError):
                 self._unsent = line[os.write(self._input, line) :]
 
@@ -166,11 +189,22 @@ class Channel:
         if not data:
             raise self._closed("its output")
         self.received += len(data)
+        if self.log is not None:
+            self.log.put(self.stamp, CAME, data)
         return self._splitter.feed(data)
 
     def _closed(self, what: str) -> ChannelClosed:
         ended = self.wait(time.monotonic() + _STATUS_PATIENCE)
         return ChannelClosed(self.status() if ended else f"it closed {what}, but runs on")
+
+    def _read_errors(self, errors: int) -> None:
+        """In a thread of its own: what the process writes to its standard error goes to the log."""
+        with suppress(OSError):
+            while data := os.read(errors, _CHUNK):
+                if self.log is not None:
+                    self.log.put(time.monotonic(), ERROR, data)
+                if len(data) > _MANY_ERRORS:
+                    time.sleep(_ERROR_PAUSE)
 
     # --- the end ---
 
@@ -204,6 +238,10 @@ class Channel:
     def reap(self) -> None:
         """Kills all that is left of the process and what it started."""
         self._child.reap()
+        if self._reader is not None:
+            self._reader.join(_READER_PATIENCE)  # the pipe has no writers any more
+            self._reader = None
+        self._child.close_errors()
 
     def wait(self, deadline: float) -> bool:
         """Waits for the end of the process; whether it has ended."""

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import os
 import select
@@ -24,6 +25,7 @@ from typing import Final
 _KILL_PATIENCE: Final = 2.0  # seconds that a keeper is given to kill all that is there
 _NUMBER: Final = 4  # bytes
 _TERM: Final = b"T"
+_PR_SET_DUMPABLE: Final = 4
 _OURS: Final = 65_536
 _KEEPER: Final = str(Path(__file__).with_name("keeper"))
 
@@ -114,6 +116,7 @@ class Child:
             os.set_blocking(self.output, False)
         except BaseException:
             self.close_pipes()
+            self.close_errors()
             self.reap()
             raise
 
@@ -153,15 +156,21 @@ class Child:
                 self._control.send(_TERM)
 
     def close_pipes(self) -> None:
-        """Closes our ends of its pipes. They are -1 then."""
-        for pipe in (self._keeper.stdin, self._keeper.stdout, self._keeper.stderr):
+        """Closes our ends of its input and output. They are -1 then."""
+        for pipe in (self._keeper.stdin, self._keeper.stdout):
             if pipe is not None:
                 pipe.close()
         self.input = self.output = -1
 
+    def close_errors(self) -> None:
+        """Closes our end of its standard error."""
+        if self._keeper.stderr is not None:
+            self._keeper.stderr.close()
+
     def abandon(self) -> None:
         """In a fork of its owner: lets go of it."""
         self.close_pipes()
+        self.close_errors()
         self._control.close()
         self._keeper.returncode = 0  # not ours to wait for
 
@@ -204,6 +213,13 @@ class Child:
         except BlockingIOError:
             return False
         return True
+
+
+def hide() -> None:
+    """Makes the memory of this process, and what /proc tells of its files and environment, unreadable to others of the
+    same user who are not the superuser (Linux; elsewhere it does nothing)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def program(name: str) -> str:

@@ -22,6 +22,7 @@ from caboose.protocol.channel import Channel, end
 from caboose.protocol.child import LackError
 from caboose.protocol.conversation import Conversation
 from caboose.protocol.faults import FAULT_KINDS, EngineFault
+from caboose.protocol.gamelog import SeatLog
 from caboose.protocol.launch import PLAIN, Launch
 from caboose.protocol.lines import ProtocolError, shown
 from caboose.protocol.messages import (
@@ -69,6 +70,7 @@ class EngineProcess:
         self._given_name = name
         self._stderr = stderr
         self._launch = launch
+        self._log: SeatLog | None = None
         self._about: dict[str, str] = {}
         self._options: dict[str, Option] = {}
         self._capabilities: frozenset[str] = frozenset()
@@ -136,6 +138,17 @@ class EngineProcess:
         """How many ``bestmove`` lines since the start were ignored because they answered no running ``go``."""
         return 0 if self._talk is None else self._talk.stale
 
+    @property
+    def log(self) -> SeatLog | None:
+        """Where all that is said goes. The standard error of a process that was started without one is not in it."""
+        return self._log
+
+    @log.setter
+    def log(self, log: SeatLog | None) -> None:
+        self._log = log
+        if self._talk is not None:
+            self._talk.channel.log = log
+
     # --- its life ---
 
     def start(self) -> None:
@@ -202,7 +215,7 @@ class EngineProcess:
     def _spawn(self) -> Conversation:
         words = self._words()
         try:
-            channel = Channel(words, self._stderr, self._launch)
+            channel = Channel(words, self._stderr, self._launch, self._log)
         except LackError:
             raise
         except (OSError, ValueError) as error:

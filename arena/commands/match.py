@@ -15,6 +15,17 @@ from caboose import bots as builtin
 from caboose.arena.blocks import FALLBACK, Plan
 from caboose.arena.commands.table import PANEL as TABLE
 from caboose.arena.commands.table import PLAYERS_RANGE, PresetOption, RuleOption, SetOption, make_rules
+from caboose.arena.commands.untrusted import (
+    CpuOption,
+    FileOption,
+    LogOption,
+    MemoryOption,
+    ProcessesOption,
+    SandboxOption,
+    ShareOption,
+    make_folder,
+    make_launch,
+)
 from caboose.arena.errors import CallError, RunError
 from caboose.arena.executors import Executor, LocalExecutor, PoolExecutor
 from caboose.arena.lineup import make_contestants, make_lineup
@@ -22,6 +33,7 @@ from caboose.arena.match import interruptible, play_match, standings
 from caboose.arena.records import open_record
 from caboose.arena.report import MatchProgress, print_heading, print_standings
 from caboose.arena.results import temporary_beside, write_result
+from caboose.protocol.child import hide
 from caboose.protocol.referee import DEFAULT_GUARD, DEFAULT_MARGIN, FAULT_POLICIES, TimeControl
 
 DEFAULT_MOVETIME: Final = 20.0
@@ -131,6 +143,13 @@ def match(
             rich_help_panel=RUN,
         ),
     ] = FAULT_POLICIES[0],
+    log: LogOption = None,
+    sandbox: SandboxOption = False,
+    share: ShareOption = None,
+    max_memory: MemoryOption = None,
+    max_processes: ProcessesOption = None,
+    max_cpu: CpuOption = None,
+    max_file: FileOption = None,
     json: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write settings, all results and standings there.", rich_help_panel=RUN),
@@ -152,6 +171,15 @@ def match(
         raise CallError(f"--on-fault {on_fault}: expected {' or '.join(FAULT_POLICIES)}")
     contestants = make_contestants(bots or [], engine or [], option or [], measuring=in_process)
     lineup = make_lineup(contestants, players)
+    launch = make_launch(
+        sandbox,
+        share or [],
+        (json, record, log),
+        memory=max_memory,
+        processes=max_processes,
+        cpu=max_cpu,
+        file=max_file,
+    )
     plan = Plan(
         rules=make_rules(preset, lineup.players, {"set": set, "rounds": rounds}, rule or []),
         lineup=lineup,
@@ -160,11 +188,16 @@ def match(
         on_fault=on_fault,
         in_process=in_process,
         recording=record is not None,
+        launch=launch,
+        logs=log,
     )
     if json is not None:
         check_writable("--json", json)
         if record is not None and json.resolve() == record.resolve():
             raise CallError(f"--json and --record are both {json}: expected two files")
+    make_folder("--log", log)
+    if any(not contestant.builtin for contestant in contestants):
+        hide()
     workers = min(concurrency, blocks)
     executor: Executor = LocalExecutor() if workers == 1 else PoolExecutor(workers)
     console = Console(highlight=False)
