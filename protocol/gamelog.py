@@ -165,6 +165,8 @@ def read_log(file: BinaryIO, name: str) -> Iterator[str | LogLine]:
             if found is None:
                 raise LogError(f"{name}:{number}: {line[:60]!r}: expected SECONDS SEAT MARK TEXT")
             yield LogLine(float(found[1]), int(found[2]) - 1, found[3], found[5] or "", bool(found[4]))
+        if not number:
+            raise LogError(f"{name}: it is empty, expected a log of a game")
     except gzip.BadGzipFile as error:
         raise LogError(f"{name}: not a log: {error}") from None
     except (EOFError, zlib.error):

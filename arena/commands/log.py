@@ -38,8 +38,7 @@ def log(
                 if isinstance(line, str):
                     print(line)
                     if line.startswith(_PLAYER):
-                        number, _, name = line.removeprefix(_PLAYER).partition(" ")
-                        names[int(number) - 1] = name.partition(" | ")[0]
+                        names[len(names)] = line.removeprefix(_PLAYER).partition(" ")[2].partition(" | ")[0]
                 elif seat is None or line.seat == seat - 1:
                     if before is None:
                         print()
