@@ -24,9 +24,12 @@ ERROR: Final = "!"  # from its standard error
 NOTE: Final = "*"  # of the referee
 CUT: Final = "~"  # after one of these: the text goes on without the end of a line
 MOST: Final = 16 << 20  # bytes of a seat in a game; what comes after them is only counted
+_LONGEST: Final = 1 << 16  # bytes of a line that are kept together
 _LEVEL: Final = 1  # of compression: a third of the time of the usual one, and a tenth more text
-_PLAIN: Final = re.compile(rb"[ -\[\]-~]*\Z")
-_HEX: Final = tuple([f"\\x{byte:02x}" for byte in range(256)])
+_PLAIN: Final = bytes(byte for byte in range(0x20, 0x7F) if byte != 0x5C)
+_ESCAPED: Final = tuple(
+    [b"\\\\" if b == 0x5C else bytes([b]) if 0x20 <= b < 0x7F else b"\\x%02x" % b for b in range(256)]
+)
 _LINE: Final = re.compile(r"(\d+\.\d{6}) (\d+) ([<>!*])(~?)(?: (.*))?\Z")
 
 
@@ -43,8 +46,8 @@ class GameLog:
         self._begun_lines: dict[tuple[int, str], bytes] = {}
         self._seats: dict[int, SeatLog] = {}
         date = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
-        head = [f"log {FORMAT}", f"date {date}", *(escaped(line.encode()) for line in about), ""]
-        self._compress([f"{line}\n" for line in head])
+        head = [f"log {FORMAT}", f"date {date}", *about, ""]
+        self._compress([escaped(line.encode()) + b"\n" for line in head])
 
     def seat(self, number: int) -> SeatLog:
         """The part of a seat, from 0."""
@@ -58,7 +61,7 @@ class GameLog:
         while self._pieces:
             pieces.append(self._pieces.popleft())
         pieces.sort(key=lambda piece: piece[0])  # other threads stamp before they put
-        self._compress(line for piece in pieces for line in self._lines(*piece))
+        self._compress([self._lines(*piece) for piece in pieces])
 
     def save(self, path: Path) -> None:
         """Writes the whole log to a file; nothing may come after that. Raises ``OSError``."""
@@ -68,26 +71,29 @@ class GameLog:
                 seat.note(f"{seat.left_out} bytes more were not kept")
         self.flush()
         rest = sorted(self._begun_lines.items())
-        self._compress(self._line(now, seat, mark + CUT, data) for (seat, mark), data in rest if data)
+        self._begun_lines.clear()
+        self._compress([self._lines(now, seat, mark + CUT, data + b"\n") for (seat, mark), data in rest])
         path.write_bytes(b"".join(self._members))
 
-    def _lines(self, stamp: float, seat: int, mark: str, data: bytes) -> Iterator[str]:
+    def _lines(self, stamp: float, seat: int, mark: str, data: bytes) -> bytes:
         """The lines that are whole with this piece."""
-        *whole, rest = data.split(b"\n")
-        if whole:
-            whole[0] = self._begun_lines.pop((seat, mark), b"") + whole[0]
-            self._begun_lines[seat, mark] = rest
-        else:
-            self._begun_lines[seat, mark] = self._begun_lines.get((seat, mark), b"") + rest
-        for line in whole:
-            yield self._line(stamp, seat, mark, line)
+        data = self._begun_lines.pop((seat, mark), b"") + data
+        end = data.rfind(b"\n") + 1
+        if len(data) - end > _LONGEST:
+            data, mark, end = data + b"\n", mark + CUT, len(data) + 1
+        if end < len(data):
+            self._begun_lines[seat, mark] = data[end:]
+        if not end:
+            return b""
+        prefix = f"{max(stamp - self._began, 0):.6f} {seat + 1} {mark} ".encode("ascii")
+        text = data[: end - 1]
+        if text.translate(None, _PLAIN + b"\n"):
+            text = b"\n".join([escaped(line) for line in text.split(b"\n")])
+        return b"%s%s\n" % (prefix, text.replace(b"\n", b"\n" + prefix))
 
-    def _line(self, stamp: float, seat: int, mark: str, line: bytes) -> str:
-        return f"{max(stamp - self._began, 0):.6f} {seat + 1} {mark} {escaped(line)}\n"
-
-    def _compress(self, lines: Iterable[str]) -> None:
-        if text := "".join(lines):
-            self._members.append(gzip.compress(text.encode("ascii"), _LEVEL))
+    def _compress(self, lines: Iterable[bytes]) -> None:
+        if text := b"".join(lines):
+            self._members.append(gzip.compress(text, _LEVEL))
 
 
 class SeatLog:
@@ -115,11 +121,9 @@ class SeatLog:
         self._pieces.append((time.monotonic(), self._number, NOTE, f"{text}\n".encode()))
 
 
-def escaped(line: bytes) -> str:
+def escaped(line: bytes) -> bytes:
     """A line in printable ASCII; ``\\xHH`` is a byte that is not, and ``\\\\`` a backslash."""
-    if _PLAIN.match(line):
-        return line.decode("ascii")
-    return "".join([chr(b) if 0x20 <= b < 0x7F and b != 0x5C else "\\\\" if b == 0x5C else _HEX[b] for b in line])
+    return b"".join([_ESCAPED[byte] for byte in line]) if line.translate(None, _PLAIN) else line
 
 
 # ------------------------------------------------------------------------------------------------- reading
