@@ -6,6 +6,7 @@ that it can be played anywhere, and again.
 
 from __future__ import annotations
 
+import hashlib
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ FALLBACK: Final = "greedy"  # finishes the seats of players that failed
 
 # The branches of a block's seed, one for each thing that is drawn by lot.
 _DEALS, _SEATING = 0, 1
+_GUESSABLE: Final = 64  # bits of a seed that can be tried out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +55,14 @@ class Plan:
 
 
 def deal_seed(seed: int, block: int) -> list[int]:
-    """The seed of the deals of block ``block`` (from 0): 128 bits, independent of those of other blocks."""
+    """The seed of the deals of block ``block`` (from 0): 128 bits, independent of those of other blocks.
+
+    A seed that nobody can guess, of more than 64 bits, goes through SHA-256: the deals of finished blocks are known to
+    all, and must tell nothing of those to come.
+    """
+    if seed.bit_length() > _GUESSABLE:
+        digest = hashlib.sha256(f"{seed} {block}".encode("ascii")).digest()
+        return [int.from_bytes(digest[at : at + 4], "big") for at in range(0, 16, 4)]
     return [int(word) for word in _branch(seed, block, _DEALS).generate_state(4)]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import sys
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, BinaryIO, Final
@@ -39,6 +40,7 @@ from caboose.protocol.referee import DEFAULT_GUARD, DEFAULT_MARGIN, FAULT_POLICI
 DEFAULT_MOVETIME: Final = 20.0
 DEFAULT_BLOCKS: Final = 20
 SEED_BITS: Final = 128
+MAX_SEED: Final = 1000  # digits
 
 PLAYERS = "The players"
 TIME = "The time"
@@ -126,11 +128,11 @@ def match(
         int, typer.Option(min=1, help="Blocks played at the same time, each in a process.", rich_help_panel=RUN)
     ] = 1,
     seed: Annotated[
-        int | None,
+        str | None,
         typer.Option(
-            min=0,
+            metavar="NUMBER|-",
             help="The seed of the deals. Without it a fresh one that nobody can guess; one that is given can be read "
-            "off the call by engines that mean to cheat.",
+            "off the call by engines that mean to cheat, but for -, which reads it from standard input.",
             show_default=False,
             rich_help_panel=RUN,
         ),
@@ -184,7 +186,7 @@ def match(
         rules=make_rules(preset, lineup.players, {"set": set, "rounds": rounds}, rule or []),
         lineup=lineup,
         control=make_control(movetime, tc, nodes, margin, guard * 1000),
-        seed=secrets.randbits(SEED_BITS) if seed is None else seed,
+        seed=make_seed(seed),
         on_fault=on_fault,
         in_process=in_process,
         recording=record is not None,
@@ -220,6 +222,23 @@ def match(
         raise RunError(unwritten)
     if result.problem:
         raise typer.Exit(1)
+
+
+def make_seed(text: str | None) -> int:
+    """The seed that a call asks for: a number, - for one that is read from standard input, or none. Raises
+    ``CallError``."""
+    if text is None:
+        return secrets.randbits(SEED_BITS)
+    given = text
+    if text == "-":
+        given = "" if sys.stdin is None else sys.stdin.readline(MAX_SEED + 2).strip()
+    if not (given.isascii() and given.isdigit() and len(given) <= MAX_SEED):
+        where = "--seed -: standard input begins with" if text == "-" else "--seed"
+        raise CallError(
+            f"{where} {given[:40]!r}: expected a whole number of at least 0, of at most {MAX_SEED} digits, or - for "
+            "one that is read from standard input"
+        )
+    return int(given)
 
 
 def make_control(movetime: float | None, tc: str | None, nodes: int | None, margin: float, guard: float) -> TimeControl:

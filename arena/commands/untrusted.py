@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 import typer
 
-from caboose.arena.errors import CallError, RunError
+from caboose.arena.errors import CallError
 from caboose.protocol.child import Resources
 from caboose.protocol.launch import SANDBOXED, Launch, SandboxError, check_sandbox
 
@@ -97,7 +97,7 @@ def make_launch(
     file: int | None,
 ) -> Launch:
     """How a call wants engines to be started, ``memory`` and ``file`` in MiB. What the match itself writes is
-    ``hidden``. Raises ``CallError``, and ``RunError`` when there can be no sandbox."""
+    ``hidden``. Raises ``CallError``, also when there can be no sandbox."""
     for path in share:
         if not sandbox:
             raise CallError(f"--share {path}: expected together with --sandbox; without it engines can read all files")
@@ -107,7 +107,7 @@ def make_launch(
         try:
             check_sandbox()
         except SandboxError as error:
-            raise RunError(f"--sandbox: {error}") from None
+            raise CallError(f"--sandbox: {error}") from None
     return Launch(
         resources=Resources(
             memory=None if memory is None else memory * MIB,
