@@ -190,13 +190,13 @@ def _work(plan: Plan, pipe: Connection, safe_path: str | None) -> None:
     what the environment of its parent says of ``PYTHONSAFEPATH``, and of its engines shall."""
     if safe_path is None:
         os.environ.pop(_SAFE_PATH, None)
-    signal.signal(signal.SIGTERM, _raise_stop)
     signal.signal(signal.SIGINT, _ignore)  # not SIG_IGN, which engines would inherit
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    threading.Thread(target=_watch_parent, daemon=True).start()
-    if any(not contestant.builtin for contestant in plan.lineup.contestants):
-        hide()
     try:
+        signal.signal(signal.SIGTERM, _raise_stop)
+        threading.Thread(target=_watch_parent, daemon=True).start()
+        if any(not contestant.builtin for contestant in plan.lineup.contestants):
+            hide()
         with Bench(plan) as bench:
             try:
                 _play_blocks(plan, bench, pipe)

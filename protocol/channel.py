@@ -104,7 +104,7 @@ class Channel:
         command, resources, environment = launch.command(words), launch.keeper_limits(), launch.environment()
         piped = self.log is not None and stderr is None
         self._child = child = Child(command, resources, stderr, environment, piped=piped)
-        if child.errors is not None:
+        if child.errors >= 0:
             self._reader = threading.Thread(target=self._read_errors, args=(child.errors,), daemon=True)
             self._reader.start()
         self._input, self._output = child.input, child.output

@@ -61,7 +61,7 @@ UNLIMITED: Final = Resources()
 
 class Child:
     """A running process. ``pid`` is its number, and that of its session and group; ``input`` and ``output`` are our
-    ends of its pipes, both non-blocking, and ``errors`` is that of its standard error, or None."""
+    ends of its pipes, both non-blocking, and ``errors`` is that of its standard error; -1 where there is none."""
 
     __slots__ = ("_control", "_keeper", "_ours", "errors", "input", "output", "pid", "returncode")
 
@@ -80,45 +80,44 @@ class Child:
         path = program(words[0])
         if any("\0" in word for word in words):
             raise ValueError("embedded null byte")
-        with ExitStack() as theirs:
+        self._ours = os.getpid()  # a fork of us has no say over the process
+        self.returncode: int | None = None
+        """The exit code, or minus the signal that killed it; None while it is not known to have ended."""
+        self.errors = -1
+        with ExitStack() as theirs, ExitStack() as failing:
             error = None if stderr is None else theirs.enter_context(stderr.open("ab", buffering=0))
             with _lacking(words[0]):
-                ours, far = socket.socketpair()
+                # By hand: Popen leaves pipes open when it fails (Python 3.11.2).
+                self.output, output = _pipe(failing, theirs)
+                input_, self.input = _pipe(theirs, failing)
+                if piped:
+                    self.errors, errors = _pipe(failing, theirs)
+                else:
+                    errors = (error or theirs.enter_context(open(os.devnull, "wb", buffering=0))).fileno()
+                self._control, far = socket.socketpair()
+                failing.enter_context(self._control)
                 theirs.enter_context(far)
                 if far.fileno() <= 2:  # we were started without some of these, which the program shall have
                     far = theirs.enter_context(socket.socket(fileno=fcntl(far, F_DUPFD_CLOEXEC, 3)))
-                try:
-                    self._keeper = subprocess.Popen(
-                        [_KEEPER, *map(str, (far.fileno(), *resources.numbers())), path, *words],
-                        stdin=subprocess.PIPE,
-                        stdout=subprocess.PIPE,
-                        stderr=subprocess.PIPE if piped else error or subprocess.DEVNULL,
-                        bufsize=0,
-                        env=environment,
-                        start_new_session=True,
-                        pass_fds=[far.fileno()],
-                    )
-                except BaseException:
-                    ours.close()
-                    raise
-        self._ours = os.getpid()  # a fork of us has no say over the process
-        self._control = ours
-        self.returncode: int | None = None
-        """The exit code, or minus the signal that killed it; None while it is not known to have ended."""
-        assert self._keeper.stdin is not None
-        assert self._keeper.stdout is not None
-        self.input, self.output = self._keeper.stdin.fileno(), self._keeper.stdout.fileno()
-        self.errors = None if self._keeper.stderr is None else self._keeper.stderr.fileno()
-        try:
-            self.pid = self._hear_start(words[0])
-            self._control.setblocking(False)
-            os.set_blocking(self.input, False)
-            os.set_blocking(self.output, False)
-        except BaseException:
-            self.close_pipes()
-            self.close_errors()
-            self.reap()
-            raise
+                self._keeper = subprocess.Popen(
+                    [_KEEPER, *map(str, (far.fileno(), *resources.numbers())), path, *words],
+                    stdin=input_,
+                    stdout=output,
+                    stderr=errors,
+                    env=environment,
+                    start_new_session=True,
+                    pass_fds=[far.fileno()],
+                )
+            far.close()  # so that we see it when the keeper goes
+            try:
+                self.pid = self._hear_start(words[0])
+                self._control.setblocking(False)
+                os.set_blocking(self.input, False)
+                os.set_blocking(self.output, False)
+            except BaseException:
+                self.reap()
+                raise
+            failing.pop_all()
 
     def _hear_start(self, name: str) -> int:
         number = int.from_bytes(self._control.recv(_NUMBER), sys.byteorder, signed=True)
@@ -157,15 +156,16 @@ class Child:
 
     def close_pipes(self) -> None:
         """Closes our ends of its input and output. They are -1 then."""
-        for pipe in (self._keeper.stdin, self._keeper.stdout):
-            if pipe is not None:
-                pipe.close()
+        for pipe in (self.input, self.output):
+            if pipe >= 0:
+                os.close(pipe)
         self.input = self.output = -1
 
     def close_errors(self) -> None:
-        """Closes our end of its standard error."""
-        if self._keeper.stderr is not None:
-            self._keeper.stderr.close()
+        """Closes our end of its standard error, if there is one."""
+        if self.errors >= 0:
+            os.close(self.errors)
+        self.errors = -1
 
     def abandon(self) -> None:
         """In a fork of its owner: lets go of it."""
@@ -213,6 +213,14 @@ class Child:
         except BlockingIOError:
             return False
         return True
+
+
+def _pipe(reading: ExitStack, writing: ExitStack) -> tuple[int, int]:
+    """A pipe; each of its ends is closed with a stack."""
+    ends = os.pipe()
+    reading.callback(os.close, ends[0])
+    writing.callback(os.close, ends[1])
+    return ends
 
 
 def hide() -> None:

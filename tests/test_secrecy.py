@@ -1,7 +1,7 @@
 """What a seat cannot know does not reach its process: neither by what it is sent, nor by what lies around.
 
-A seat's input is compared between worlds that differ only in what the seat cannot know. They come from ``Belief``, which has
-its own tests.
+A seat's input is compared between worlds that differ only in what the seat cannot know. They come from
+``Belief``, which has its own tests.
 """
 
 from __future__ import annotations
@@ -68,7 +68,8 @@ def inputs(
 ) -> tuple[dict[int, list[str]], int]:
     """Plays a world for as long as the seat sees what it saw in ``told``: its input at each of its turns, by the number
     of events before it, and at which event the difference became public."""
-    round_, found = Round(rules, deal), {}
+    round_ = Round(rules, deal)
+    found: dict[int, list[str]] = {}
     seen = public(told, seat)
     while True:
         events = public(round_.events, seat)
@@ -174,7 +175,8 @@ def test_a_process_hears_the_same_in_whole_games(tmp_path: Path, preset: str) ->
             if round_.turn == seat and len(legal) > 1 and len(round_.events) < stop:
                 seen = round_.observe(seat)
             round_.apply(move)
-        script = {at: move for at, event in enumerate(round_.events) if (move := chosen(event)) is not None}
+        moves = {at: chosen(event) for at, event in enumerate(round_.events)}
+        script = {at: move for at, move in moves.items() if move is not None}
         game.finish_round()
         second = game.deal
         others = [Belief(seen).deal(rng.getrandbits(40)), Deal.random(rules, second.hub, number, None)]
@@ -249,12 +251,12 @@ def test_seeds_that_nobody_can_guess_go_through_a_hash() -> None:
 
 
 PRIED = """
-import os, sys
+import os, sys, time
 from caboose.protocol.child import Child, hide
 hide()
 code = ("import sys\\ntry:\\n open(f'/proc/{sys.argv[1]}/mem', 'rb')\\nexcept OSError: sys.exit(3)")
 child = Child([sys.executable, "-c", code, str(os.getpid())])
-child.wait(float("inf"))
+child.wait(time.monotonic() + 30)
 child.reap()
 child.close_pipes()
 print(child.returncode)
