@@ -248,4 +248,4 @@ def _lacking(name: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise LackError(error.errno, error.strerror, name) from None
+        raise LackError(error.errno, error.strerror, error.filename or name) from None

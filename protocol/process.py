@@ -176,7 +176,7 @@ class EngineProcess:
                 raise OptionError(f"{self.name} refuses an option: {'; '.join(errors)}")
         except EngineFault as fault:
             self.close()
-            hint = _IN_SANDBOX if self._launch.sandbox else ""
+            hint = _IN_SANDBOX if self._launch.sandbox and "it exited with" in fault.detail else ""
             raise EngineFault("start", fault.detail + hint) from None
         except BaseException:
             self.close()

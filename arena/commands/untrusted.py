@@ -14,6 +14,7 @@ from caboose.protocol.launch import SANDBOXED, Launch, SandboxError, check_sandb
 
 PANEL: Final = "Untrusted engines"
 MIB: Final = 1 << 20
+MOST: Final = 1_000_000  # of any limit
 
 SandboxOption = Annotated[
     bool,
@@ -35,7 +36,8 @@ MemoryOption = Annotated[
     typer.Option(
         "--max-memory",
         min=1,
-        metavar="MB",
+        max=MOST,
+        metavar="MIB",
         help=f"Address space of an engine's process ({(SANDBOXED.memory or 0) // MIB} in a sandbox).",
         show_default=False,
         rich_help_panel=PANEL,
@@ -46,6 +48,7 @@ ProcessesOption = Annotated[
     typer.Option(
         "--max-processes",
         min=1,
+        max=MOST,
         help=f"Processes and threads: in a sandbox the engine's ({SANDBOXED.processes}), else all of this user.",
         show_default=False,
         rich_help_panel=PANEL,
@@ -56,6 +59,7 @@ CpuOption = Annotated[
     typer.Option(
         "--max-cpu",
         min=1,
+        max=MOST,
         metavar="SECONDS",
         help="Processor time of an engine's process, which lives for a game.",
         show_default=False,
@@ -67,7 +71,8 @@ FileOption = Annotated[
     typer.Option(
         "--max-file",
         min=1,
-        metavar="MB",
+        max=MOST,
+        metavar="MIB",
         help=f"Size of a file that an engine writes ({(SANDBOXED.file or 0) // MIB} in a sandbox, for all of them).",
         show_default=False,
         rich_help_panel=PANEL,
