@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -221,6 +223,32 @@ def _command_line(pid: int) -> bytes:
         return Path(f"/proc/{pid}/cmdline").read_bytes()
     except (FileNotFoundError, ProcessLookupError):
         return b""
+
+
+REFEREE = """
+import sys, time
+from caboose.protocol.launch import Launch
+from caboose.protocol.process import EngineProcess
+engine = EngineProcess(sys.argv[1:], launch=Launch(sandbox=True))
+engine.start()
+print(engine.pid, flush=True)
+time.sleep(600)
+"""
+
+
+def test_nothing_of_a_sandbox_outlives_its_referee(tmp_path: Path, sandboxed: None) -> None:
+    code = f"os.fork() == 0 and (os.setsid(), time.sleep(600))\ngot = []\n{TELL}time.sleep(600)"
+
+    def found() -> list[int]:
+        pids = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
+        return [pid for pid in pids if str(tmp_path).encode() in _command_line(pid)]
+
+    call = [sys.executable, "-c", REFEREE, *raw(tmp_path, code)]
+    with subprocess.Popen(call, stdout=subprocess.PIPE) as referee:
+        assert referee.stdout is not None
+        assert int(referee.stdout.readline()) in found()
+        referee.kill()
+    assert wait_until(lambda: not found())
 
 
 @pytest.mark.parametrize(
