@@ -248,4 +248,5 @@ def _lacking(name: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise LackError(error.errno, error.strerror, error.filename or name) from None
+        what = _KEEPER if error.filename == _KEEPER else name  # an installation without it
+        raise LackError(error.errno, error.strerror, what) from None
