@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready$(if $(filter-out 0,$(CABOOSE_NATIVE)),-native)
 YARDSTICKS := $(foreach build,native portable,build/yardstick-$(build)-2 build/yardstick-$(build)-3)
 PORTABLE := $(if $(filter x86_64 amd64,$(shell uname -m)),-msse4.2 -mpopcnt)
-SOURCES := pyproject.toml setup.py $(wildcard engine/*.pyx engine/*.pxd engine/*.h)
+SOURCES := pyproject.toml setup.py $(wildcard engine/*.pyx engine/*.pxd engine/*.h) protocol/keeper.c
 PYTHONS := $(or $(PYTHON),$(wildcard $(BIN)/python) python3.13 python3.12 python3.11 python3)
 
 .DELETE_ON_ERROR:
@@ -101,7 +101,7 @@ dist-check: $(READY) ## build a wheel from the sdist alone, install it and look 
 
 .PHONY: clean
 clean: ## remove what was built
-	@rm -rf build dist *.egg-info engine/*.so .venv*/ready* .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	@rm -rf build dist *.egg-info engine/*.so protocol/keeper .venv*/ready* .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	@find . -name '.venv*' -prune -o -name __pycache__ -prune -exec rm -rf {} +
 
 .PHONY: clean-all

@@ -11,6 +11,7 @@ from setuptools.command.build_ext import build_ext
 
 # A list and not a glob: a source that is missing stops the build instead of making a wheel without it.
 MODULES = ["moves", "round", "perft", "playout", "belief", "endgame", "search", "simulate", "measure"]
+PROGRAMS = {"keeper": "protocol"}  # in C, to be run and not to be imported
 JOBS = 2
 
 DIRECTIVES = {
@@ -63,6 +64,21 @@ class BuildExtensions(build_ext):
             self.build_lib = f"build/inplace-{sys.implementation.cache_tag}"
         self.parallel = JOBS
 
+    def get_ext_filename(self, fullname: str) -> str:
+        name = super().get_ext_filename(fullname)
+        program = fullname.rpartition(".")[2] in PROGRAMS  # it is asked for with and without the package
+        return name.split(".")[0] if program else name
+
+    def build_extension(self, extension: Extension) -> None:
+        if extension.name.rpartition(".")[2] not in PROGRAMS:
+            super().build_extension(extension)
+            return
+        objects = self.compiler.compile(
+            extension.sources, output_dir=self.build_temp, extra_postargs=["-O2", "-Wall"], depends=extension.depends
+        )
+        target = Path(self.get_ext_fullpath(extension.name))
+        self.compiler.link_executable(objects, target.name, output_dir=str(target.parent))
+
     def build_extensions(self) -> None:
         path = link_packages()
         flags = compile_flags()
@@ -83,7 +99,8 @@ class BuildExtensions(build_ext):
 if __name__ == "__main__":
     setup(
         ext_modules=[
-            Extension(f"caboose.engine.{name}", [f"engine/{name}.pyx"], include_dirs=["engine"]) for name in MODULES
+            *[Extension(f"caboose.engine.{name}", [f"engine/{name}.pyx"], include_dirs=["engine"]) for name in MODULES],
+            *[Extension(f"caboose.{package}.{name}", [f"{package}/{name}.c"]) for name, package in PROGRAMS.items()],
         ],
         cmdclass={"build_ext": BuildExtensions},
     )

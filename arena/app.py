@@ -14,7 +14,7 @@ from caboose.arena.errors import CallError, RunError
 
 # In the order of the help. Each is a function of its own name, in a module of its own name in commands/.
 COMMANDS: Final = (
-    "match", "show", "analyse", "verify", "convert", "engine", "check", "perft", "rules", "bench",
+    "match", "show", "analyse", "verify", "convert", "log", "engine", "check", "perft", "rules", "bench",
 )  # fmt: skip
 
 _INTERRUPTED: Final = 130  # what typer makes of Ctrl-C

@@ -6,8 +6,11 @@ that it can be played anywhere, and again.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+import shlex
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
@@ -20,6 +23,8 @@ from caboose.engine.deal import Deal
 from caboose.engine.game import Game
 from caboose.engine.play import Bot
 from caboose.engine.rules import Rules
+from caboose.protocol.gamelog import GameLog
+from caboose.protocol.launch import PLAIN, Launch
 from caboose.protocol.process import EngineProcess, close_all
 from caboose.protocol.referee import TimeControl, play_game
 
@@ -27,13 +32,15 @@ FALLBACK: Final = "greedy"  # finishes the seats of players that failed
 
 # The branches of a block's seed, one for each thing that is drawn by lot.
 _DEALS, _SEATING = 0, 1
+_GUESSABLE: Final = 64  # bits of a seed that can be tried out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
     """All that decides how the blocks of a match are played.
 
-    ``seed`` is a whole number of at least 0. No player is ever given it or anything made from it.
+    ``seed`` is a whole number of at least 0. No player is ever given it or anything made from it. ``launch`` is how
+    engines are started, and ``logs`` the folder, if any, in which each game has a file with all that they said.
     """
 
     rules: Rules
@@ -43,10 +50,19 @@ class Plan:
     on_fault: str = "fallback"
     in_process: bool = False
     recording: bool = False
+    launch: Launch = PLAIN
+    logs: Path | None = None
 
 
 def deal_seed(seed: int, block: int) -> list[int]:
-    """The seed of the deals of block ``block`` (from 0): 128 bits, independent of those of other blocks."""
+    """The seed of the deals of block ``block`` (from 0): 128 bits, independent of those of other blocks.
+
+    A seed that nobody can guess, of more than 64 bits, goes through SHA-256: the deals of finished blocks are known to
+    all, and must tell nothing of those to come.
+    """
+    if seed.bit_length() > _GUESSABLE:
+        digest = hashlib.sha256(f"{seed} {block}".encode("ascii")).digest()
+        return [int.from_bytes(digest[at : at + 4], "big") for at in range(0, 16, 4)]
     return [int(word) for word in _branch(seed, block, _DEALS).generate_state(4)]
 
 
@@ -82,7 +98,7 @@ class Bench:
     def __init__(self, plan: Plan) -> None:
         lineup = plan.lineup
         self.players: list[Bot] = [
-            lineup.contestants[number].player(plan.control, plan.in_process) for number in lineup.entries
+            lineup.contestants[number].player(plan.control, plan.in_process, plan.launch) for number in lineup.entries
         ]
         self.foreign = [
             player
@@ -99,23 +115,51 @@ class Bench:
     ) -> None:
         close_all(player for player in self.players if isinstance(player, EngineProcess))
 
+    def unlog(self) -> None:
+        """What the players say goes to no log any more."""
+        for player in self.players:
+            if isinstance(player, EngineProcess):
+                player.log = None
+
 
 def play_block(plan: Plan, bench: Bench, block: int, on_game: Callable[[], None]) -> BlockResult:
     """Plays a block with the players of ``bench``; ``on_game`` is called after each of its games."""
     games = []
-    for seating in seatings(plan, block):
-        result = play_game(
-            Game(plan.rules, seed=deal_seed(plan.seed, block)),
-            [bench.players[entry] for entry in seating],
-            plan.control,
-            fallback=bench.fallback,
-            on_fault=plan.on_fault,
-            recording=plan.recording,
-        )
-        close_all(bench.foreign)
-        games.append(GameInBlock(seating, result))
-        on_game()
+    logs: list[GameLog] = []
+    try:
+        for number, seating in enumerate(seatings(plan, block), 1):
+            if plan.logs is not None:
+                logs.append(GameLog(_about(plan, block, number, seating)))
+            result = play_game(
+                Game(plan.rules, seed=deal_seed(plan.seed, block)),
+                [bench.players[entry] for entry in seating],
+                plan.control,
+                fallback=bench.fallback,
+                on_fault=plan.on_fault,
+                recording=plan.recording,
+                log=logs[-1] if logs else None,
+            )
+            close_all(bench.foreign)
+            games.append(GameInBlock(seating, result))
+            on_game()
+    finally:
+        # As with records: all games of a block have the same deals, which nobody shall be able to look up.
+        bench.unlog()
+        for number, log in enumerate(logs, 1):
+            assert plan.logs is not None
+            log.save(plan.logs / f"block-{block + 1:05}-game-{number:02}.log.gz")
     return BlockResult(block, tuple(games))
+
+
+def _about(plan: Plan, block: int, number: int, seating: Sequence[int]) -> Iterator[str]:
+    """The first lines of the log of game ``number`` (from 1) of a block."""
+    yield f"game block {block + 1}, game {number}"
+    yield f"rules {plan.rules}"
+    yield f"control {plan.control}"
+    for seat, entry in enumerate(seating, 1):
+        contestant = plan.lineup.contestants[plan.lineup.entries[entry]]
+        command = "" if plan.in_process and contestant.builtin else f" | command {shlex.join(contestant.command)}"
+        yield f"player {seat} {contestant.label}{command}"
 
 
 def _branch(seed: int, block: int, branch: int) -> np.random.SeedSequence:

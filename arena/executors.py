@@ -26,6 +26,7 @@ from typing import Final, Protocol, Self
 from caboose.arena.blocks import Bench, Plan, play_block
 from caboose.arena.errors import RunError
 from caboose.arena.results import BlockResult
+from caboose.protocol.child import hide
 
 MAX_LOSSES: Final = 3  # a block that has cost this many workers is given up
 STOP_SECONDS: Final = 5.0  # what a worker may take to close its engines before it is killed
@@ -127,7 +128,7 @@ class PoolExecutor:
                 if message is None:
                     on_game()
                 elif isinstance(message, str):
-                    raise RunError(f"a worker failed:\n{message}")
+                    raise RunError(f"a worker failed: {message}")
                 else:
                     worker.block = None
                     yield message
@@ -189,11 +190,13 @@ def _work(plan: Plan, pipe: Connection, safe_path: str | None) -> None:
     what the environment of its parent says of ``PYTHONSAFEPATH``, and of its engines shall."""
     if safe_path is None:
         os.environ.pop(_SAFE_PATH, None)
-    signal.signal(signal.SIGTERM, _raise_stop)
     signal.signal(signal.SIGINT, _ignore)  # not SIG_IGN, which engines would inherit
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    threading.Thread(target=_watch_parent, daemon=True).start()
     try:
+        signal.signal(signal.SIGTERM, _raise_stop)
+        threading.Thread(target=_watch_parent, daemon=True).start()
+        if any(not contestant.builtin for contestant in plan.lineup.contestants):
+            hide()
         with Bench(plan) as bench:
             try:
                 _play_blocks(plan, bench, pipe)
@@ -211,6 +214,8 @@ def _play_blocks(plan: Plan, bench: Bench, pipe: Connection) -> None:
             return
         try:
             message: _Message = play_block(plan, bench, block, lambda: pipe.send(None))
+        except OSError as error:  # what this machine lacks, or a log that cannot be written
+            message = str(error)
         except Exception:
             message = traceback.format_exc()
         with suppress(BrokenPipeError):  # the pool is gone: the next read sees it too

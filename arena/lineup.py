@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from pathlib import PurePath
 from typing import Final
 
@@ -13,6 +15,8 @@ import caboose.bots as bots
 from caboose.arena.errors import CallError
 from caboose.engine.play import Bot, OptionError
 from caboose.engine.rules import MAX_PLAYERS, MIN_PLAYERS
+from caboose.protocol.child import UNLIMITED
+from caboose.protocol.launch import PLAIN, Launch
 from caboose.protocol.process import EngineProcess
 from caboose.protocol.referee import TimeControl
 
@@ -36,15 +40,19 @@ class Contestant:
     command: tuple[str, ...]
     options: tuple[tuple[str, str], ...] = ()
 
-    def engine(self, control: TimeControl) -> EngineProcess:
+    def engine(self, control: TimeControl, launch: Launch) -> EngineProcess:
         """Its process, not yet started."""
-        return EngineProcess(self.command, dict(self.options), margin=control.margin, guard=control.guard / 1000)
+        if self.builtin:  # it plays many games, and needs no limits
+            launch = replace(launch, resources=UNLIMITED, shared=(*launch.shared, *installation()))
+        return EngineProcess(
+            self.command, dict(self.options), margin=control.margin, guard=control.guard / 1000, launch=launch
+        )
 
-    def player(self, control: TimeControl, in_process: bool) -> Bot:
+    def player(self, control: TimeControl, in_process: bool, launch: Launch = PLAIN) -> Bot:
         """A player for a seat: in this process if that is wanted and it is built in, else an engine not yet started."""
         if self.builtin and in_process:
             return make_builtin(self.builtin, dict(self.options), measuring=True)
-        return self.engine(control)
+        return self.engine(control, launch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +80,17 @@ def builtin_command(name: str) -> tuple[str, ...]:
     which the command happens to be called must not stand in for a library.
     """
     return (sys.executable, "-P", "-m", "caboose.arena.engine", name)
+
+
+def installation() -> tuple[str, ...]:
+    """The folders from which a built-in bot runs: Python's, and those of the packages."""
+    packages = [place for name in ("arena", "bots", "engine", "protocol") for place in _places(f"caboose.{name}")]
+    return tuple(dict.fromkeys([sys.prefix, sys.base_prefix, *filter(os.path.isdir, sys.path), *packages]))
+
+
+def _places(package: str) -> Sequence[str]:
+    spec = find_spec(package)
+    return () if spec is None else spec.submodule_search_locations or ()
 
 
 def make_contestants(

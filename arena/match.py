@@ -21,6 +21,7 @@ from caboose.arena.results import BlockResult, MatchResult, Played
 from caboose.arena.stats import Scoreboard, Standing
 from caboose.bots import MEASURING
 from caboose.engine.play import OptionError
+from caboose.protocol.launch import PLAIN, Launch
 from caboose.protocol.process import EngineFault
 from caboose.protocol.referee import TimeControl
 
@@ -35,7 +36,7 @@ class Watcher(Protocol):
         """A block was played and counted."""
 
 
-def introduce(contestant: Contestant, control: TimeControl) -> Played:
+def introduce(contestant: Contestant, control: TimeControl, launch: Launch = PLAIN) -> Played:
     """What there is to know of a contestant; an engine is started for it, and ended again.
 
     Raises ``RunError`` when the engine does not start and ``CallError`` when it does not take its options.
@@ -44,7 +45,7 @@ def introduce(contestant: Contestant, control: TimeControl) -> Played:
     if contestant.builtin:
         measuring = MEASURING[contestant.builtin].sees if contestant.builtin in MEASURING else ""
         return replace(played, version=caboose_version(), measuring=measuring)
-    engine = contestant.engine(control)
+    engine = contestant.engine(control, launch)
     try:
         with engine:
             return replace(played, engine=engine.name, version=engine.version, author=engine.author)
@@ -70,7 +71,7 @@ def play_match(
     ``problem`` says why. Raises ``CallError`` and ``RunError`` as ``introduce`` does; then nothing was played.
     """
     lineup = plan.lineup
-    played = tuple(introduce(contestant, plan.control) for contestant in lineup.contestants)
+    played = tuple(introduce(contestant, plan.control, plan.launch) for contestant in lineup.contestants)
     labels = [contestant.label for contestant in lineup.contestants]
     board = Scoreboard(labels, lineup.entries)
     recorder = Recorder(record, plan, played) if record is not None else None

@@ -5,12 +5,9 @@ It knows nothing of the protocol but that it is made of lines and that ``quit`` 
 
 from __future__ import annotations
 
-import errno
 import os
 import select
-import shutil
 import signal
-import subprocess
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -18,15 +15,20 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from caboose.protocol.child import Child
+from caboose.protocol.gamelog import CAME, ERROR, SENT, SeatLog
+from caboose.protocol.launch import PLAIN, Launch
 from caboose.protocol.lines import LineSplitter
-from caboose.protocol.watchdog import WATCHDOG, announced
 
 _QUIT_PATIENCE: Final = 0.4  # seconds from quit to SIGTERM
 _TERM_PATIENCE: Final = 0.2  # seconds from SIGTERM to SIGKILL
-_KILL_PATIENCE: Final = 2.0  # seconds that the kernel is given to carry out a SIGKILL
 _STATUS_PATIENCE: Final = 0.2  # seconds from the end of the output to the exit, when a process dies
 _CHUNK: Final = 65_536
+_READER_PATIENCE: Final = 1.0  # seconds from the end of a process to the end of what its standard error still holds
+_MANY_ERRORS: Final = 4096  # bytes at once, after which we rest: who floods its standard error has to wait for us
+_ERROR_PAUSE: Final = 0.005  # seconds
 _UNSENT: Final = 4 << 20  # bytes that may wait for a process that does not read
+_BY_SIGNAL: Final = 128  # and above: how bubblewrap, as shells do, tells of a signal
 
 
 class ChannelTimeout(Exception):
@@ -58,49 +60,54 @@ def signals_held() -> Iterator[None]:
             signal.raise_signal(caught)
 
 
-def _check_program(name: str) -> None:
-    """Raises ``OSError`` for a program that is not there or cannot be run: the shell in between could not say so."""
-    if "\0" in name:
-        raise ValueError("embedded null byte")
-    if shutil.which(name) is None:
-        number = errno.EACCES if "/" in name and Path(name).exists() else errno.ENOENT
-        raise OSError(number, os.strerror(number), name)
-
-
 class Channel:
     """A running process. All deadlines are ``time.monotonic`` seconds."""
 
     __slots__ = (
-        "_both", "_input", "_ours", "_output", "_poll", "_process", "_splitter", "_unsent", "received", "stamp",
-    )  # fmt: skip
+        "_both",
+        "_child",
+        "_input",
+        "_output",
+        "_poll",
+        "_reader",
+        "_sandboxed",
+        "_splitter",
+        "_unsent",
+        "log",
+        "received",
+        "stamp",
+    )
 
-    def __init__(self, command: Sequence[str], stderr: Path | None = None) -> None:
-        """Starts ``command`` in a session of its own. Raises ``OSError`` or ``ValueError``."""
-        _check_program(command[0])
-        if stderr is not None:
-            stderr.open("ab").close()
+    def __init__(
+        self,
+        words: Sequence[str],
+        stderr: Path | None = None,
+        launch: Launch = PLAIN,
+        log: SeatLog | None = None,
+    ) -> None:
+        """Starts a command in a session of its own; with a ``log`` its standard error is read for that, unless it goes
+        to a file. Raises ``SandboxError``, ``LackError``, ``OSError`` and ``ValueError``."""
+        self._sandboxed = launch.sandbox
+        self.log = log
+        """Where all that is said goes, if anywhere; may be changed."""
+        self._reader: threading.Thread | None = None
         try:
             # A signal whose handler raises must not fall between the start of the process and our knowing of it.
             with signals_held():
-                self._start(announced(command, stderr))
+                self._start(words, stderr, launch)
         except BaseException:
-            if hasattr(self, "_both"):
+            if hasattr(self, "_child"):
                 end([self])
             raise
 
-    def _start(self, command: Sequence[str]) -> None:
-        with WATCHDOG.starting() as told:
-            self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=told, bufsize=0, start_new_session=True
-            )
-            WATCHDOG.watch(self._process.pid)
-        self._ours = os.getpid()  # a fork of us has no say over the process
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._input = self._process.stdin.fileno()
-        self._output = self._process.stdout.fileno()
-        os.set_blocking(self._input, False)
-        os.set_blocking(self._output, False)
+    def _start(self, words: Sequence[str], stderr: Path | None, launch: Launch) -> None:
+        command, resources, environment = launch.command(words), launch.keeper_limits(), launch.environment()
+        piped = self.log is not None and stderr is None
+        self._child = child = Child(command, resources, stderr, environment, piped=piped)
+        if child.errors >= 0:
+            self._reader = threading.Thread(target=self._read_errors, args=(child.errors,), daemon=True)
+            self._reader.start()
+        self._input, self._output = child.input, child.output
         self._poll = select.poll()
         self._poll.register(self._output, select.POLLIN)
         self._both = select.poll()
@@ -116,7 +123,7 @@ class Channel:
     @property
     def pid(self) -> int:
         """The process number, which is that of its session and group too."""
-        return self._process.pid
+        return self._child.pid
 
     # --- lines ---
 
@@ -126,6 +133,8 @@ class Channel:
         Raises ``ChannelTimeout`` (the rest is sent before whatever comes next) and ``ChannelClosed``.
         """
         lines: list[bytes] = []
+        if self.log is not None:
+            self.log.put(time.monotonic(), SENT, data)
         if self._unsent:
             if len(self._unsent) > _UNSENT:
                 raise ChannelTimeout
@@ -164,6 +173,8 @@ class Channel:
     def say(self, line: bytes) -> None:
         """Writes a short line if that is possible at once."""
         if not self._unsent:
+            if self.log is not None:
+                self.log.put(time.monotonic(), SENT, line)
             with suppress(OSError):
                 self._unsent = line[os.write(self._input, line) :]
 
@@ -178,24 +189,32 @@ class Channel:
         if not data:
             raise self._closed("its output")
         self.received += len(data)
+        if self.log is not None:
+            self.log.put(self.stamp, CAME, data)
         return self._splitter.feed(data)
 
     def _closed(self, what: str) -> ChannelClosed:
         ended = self.wait(time.monotonic() + _STATUS_PATIENCE)
         return ChannelClosed(self.status() if ended else f"it closed {what}, but runs on")
 
+    def _read_errors(self, errors: int) -> None:
+        """In a thread of its own: what the process writes to its standard error goes to the log."""
+        with suppress(OSError):
+            while data := os.read(errors, _CHUNK):
+                if self.log is not None:
+                    self.log.put(time.monotonic(), ERROR, data)
+                if len(data) > _MANY_ERRORS:
+                    time.sleep(_ERROR_PAUSE)
+
     # --- the end ---
 
     def status(self) -> str:
         """How the process ended; empty while it runs."""
-        if not self._exited():
-            return ""
-        code = self._process.returncode
+        code = self._child.returncode if self._child.ended else None
         if code is None:
-            result = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-            if result is None:
-                return ""
-            code = result.si_status if result.si_code == os.CLD_EXITED else -result.si_status
+            return ""
+        if self._sandboxed and code > _BY_SIGNAL:
+            code = _BY_SIGNAL - code
         if code >= 0:
             return f"it exited with code {code}"
         with suppress(ValueError):
@@ -204,66 +223,41 @@ class Channel:
 
     def say_quit(self) -> None:
         """Asks the process to end, and closes both pipes."""
-        if self._process.stdin is not None and not self._process.stdin.closed:
+        if self._child.input >= 0:
             self.say(b"quit\n")
-        self.abandon()
+        self._child.close_pipes()
 
     def hang_up(self, *, wholly: bool = False) -> None:
         """Closes its input, ``wholly`` its output too. Nothing can be sent after this."""
-        for pipe in (self._process.stdin, self._process.stdout if wholly else None):
-            if pipe is not None:
-                pipe.close()
+        self._child.close_input()
+        self._input = -1
+        if wholly:
+            self._child.close_output()
+            self._output = -1
 
     def abandon(self) -> None:
-        """Closes our ends of the pipes."""
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                pipe.close()
+        """In a fork of the process's owner: lets go of it."""
+        self._child.abandon()
 
     def terminate(self) -> None:
         """SIGTERM, unless it has ended."""
-        if not self._exited():
-            self._signal(signal.SIGTERM)
+        self._child.terminate()
 
     def reap(self) -> None:
-        """Kills the whole group, and takes note of its end. After this nothing of it is left."""
-        if self._ours != os.getpid() or self._process.returncode is not None:
-            return
-        # Also when the process has ended: what it started may run on. Its number is not free before it is reaped.
-        self._signal(signal.SIGKILL)
-        WATCHDOG.release(self.pid)
-        with suppress(subprocess.TimeoutExpired):
-            self._process.wait(_KILL_PATIENCE)
-
-    def _signal(self, what: signal.Signals) -> None:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.pid, what)
-
-    def _exited(self) -> bool:
-        """Whether the process has ended, without reaping it where the system allows that."""
-        if self._process.returncode is not None:
-            return True
-        if not hasattr(os, "waitid"):
-            return self._process.poll() is not None
-        try:
-            return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-        except ChildProcessError:  # somebody else has reaped it
-            return self._process.poll() is not None
+        """Kills all that is left of the process and what it started."""
+        self._child.reap()
+        if self._reader is not None:
+            self._reader.join(_READER_PATIENCE)  # the pipe has no writers any more
+            self._reader = None
+        self._child.close_errors()
 
     def wait(self, deadline: float) -> bool:
         """Waits for the end of the process; whether it has ended."""
-        pause = 0.0005
-        while not self._exited():
-            left = deadline - time.monotonic()
-            if left <= 0:
-                return False
-            time.sleep(min(pause, left))
-            pause = min(pause * 2, 0.01)
-        return True
+        return self._child.wait(deadline)
 
 
 def end(channels: Sequence[Channel]) -> None:
-    """Ends processes, all at once: quit, then SIGTERM, then SIGKILL to their groups, in about half a second."""
+    """Ends processes, all at once: quit, then SIGTERM, then SIGKILL to all that is left, in about half a second."""
     for channel in channels:
         channel.say_quit()
     deadline = time.monotonic() + _QUIT_PATIENCE

@@ -19,8 +19,11 @@ from caboose.engine.moves import Move
 from caboose.engine.play import Info, Limits, Option, OptionError
 from caboose.engine.round import Observation
 from caboose.protocol.channel import Channel, end
+from caboose.protocol.child import LackError
 from caboose.protocol.conversation import Conversation
 from caboose.protocol.faults import FAULT_KINDS, EngineFault
+from caboose.protocol.gamelog import SeatLog
+from caboose.protocol.launch import PLAIN, Launch
 from caboose.protocol.lines import MAX_LINE, ProtocolError, shown
 from caboose.protocol.messages import (
     go_line,
@@ -32,7 +35,9 @@ from caboose.protocol.messages import (
 )
 from caboose.protocol.observation import observation_lines
 
-__all__ = ["FAULT_KINDS", "EngineFault", "EngineProcess", "close_all"]
+__all__ = ["FAULT_KINDS", "EngineFault", "EngineProcess", "LackError", "close_all"]
+
+_IN_SANDBOX: Final = "; in the sandbox it has no files but the system's, its own folder's and what is shared with it"
 
 
 class EngineProcess:
@@ -42,7 +47,7 @@ class EngineProcess:
     ``start_timeout`` (seconds) bounds the handshake, and every later wait for ``readyok``. ``margin``
     (milliseconds) is what an answer may take beyond its limit. ``guard`` (seconds) bounds a ``go`` that no time
     limits (nodes, infinite). ``name`` is used instead of the name that the engine gives. The engine's standard
-    error is thrown away, or appended to the file ``stderr``.
+    error is thrown away, or appended to the file ``stderr``. ``launch`` says what it may use and see.
     """
 
     def __init__(
@@ -55,6 +60,7 @@ class EngineProcess:
         guard: float = 60.0,
         name: str | None = None,
         stderr: Path | None = None,
+        launch: Launch = PLAIN,
     ) -> None:
         self._command = command
         self._wanted = dict(options or {})
@@ -63,6 +69,8 @@ class EngineProcess:
         self._guard = guard
         self._given_name = name
         self._stderr = stderr
+        self._launch = launch
+        self._log: SeatLog | None = None
         self._about: dict[str, str] = {}
         self._options: dict[str, Option] = {}
         self._capabilities: frozenset[str] = frozenset()
@@ -130,14 +138,25 @@ class EngineProcess:
         """How many ``bestmove`` lines since the start were ignored because they answered no running ``go``."""
         return 0 if self._talk is None else self._talk.stale
 
+    @property
+    def log(self) -> SeatLog | None:
+        """Where all that is said goes. The standard error of a process that was started without one is not in it."""
+        return self._log
+
+    @log.setter
+    def log(self, log: SeatLog | None) -> None:
+        self._log = log
+        if self._talk is not None:
+            self._talk.channel.log = log
+
     # --- its life ---
 
     def start(self) -> None:
         """Starts the process, shakes hands, sets the options and waits for ``readyok``.
 
         Does nothing when it runs already; after ``close`` or a fault it starts a fresh process. Raises
-        ``EngineFault`` (``start``), and ``OptionError`` for an option that the engine does not declare or a
-        value that it does not take; then no process is left.
+        ``EngineFault`` (``start``), ``OptionError`` for an option that the engine does not declare or a value that it
+        does not take, ``LackError`` and ``SandboxError`` where it is not its fault; then no process is left.
         """
         if self.running:
             return
@@ -157,7 +176,8 @@ class EngineProcess:
                 raise OptionError(f"{self.name} refuses an option: {'; '.join(errors)}")
         except EngineFault as fault:
             self.close()
-            raise EngineFault("start", fault.detail) from None
+            hint = _IN_SANDBOX if self._launch.sandbox and "it exited with" in fault.detail else ""
+            raise EngineFault("start", fault.detail + hint) from None
         except BaseException:
             self.close()
             raise
@@ -195,7 +215,9 @@ class EngineProcess:
     def _spawn(self) -> Conversation:
         words = self._words()
         try:
-            channel = Channel(words, self._stderr)
+            channel = Channel(words, self._stderr, self._launch, self._log)
+        except LackError:
+            raise
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or str(error)
             raise EngineFault("start", f"cannot run {shown(shlex.join(words), 200)}: {why}") from None

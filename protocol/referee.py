@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple, ParamSpec, TypeVar
 from caboose.engine.game import Game, places
 from caboose.engine.moves import Move
 from caboose.engine.play import Bot, Info, Knowing, Limits
-from caboose.protocol.process import EngineFault, EngineProcess
+from caboose.protocol.gamelog import GameLog
+from caboose.protocol.launch import SandboxError
+from caboose.protocol.process import EngineFault, EngineProcess, LackError
 
 if TYPE_CHECKING:
     from caboose.engine.deal import Deal
@@ -200,6 +202,7 @@ def play_game(
     fallback: Bot,
     on_fault: str = "fallback",
     recording: bool = False,
+    log: GameLog | None = None,
 ) -> GameResult:
     """Plays ``game`` to its end, with ``bots`` on the seats of the same number, and says how it went.
 
@@ -210,21 +213,29 @@ def play_game(
 
     Engine processes that do not run are started, and those with a fault are closed; the others go on running.
     A player that is ``Knowing`` gets the round itself, and no other does.
-    With ``recording`` the result has the log of each round. Raises ``ValueError`` for a number of bots that is not the
-    number of players.
+    With ``recording`` the result has the log of each round. What engine processes say from now on goes to ``log``, if
+    there is one, also after the game. Raises ``ValueError`` for a number of bots that is not the number of players,
+    and ``LackError`` and ``SandboxError`` where this process cannot start another.
     """
     if len(bots) != game.rules.players:
         raise ValueError(f"{len(bots)} bots for {game.rules.players} players")
     if on_fault not in FAULT_POLICIES:
         raise ValueError(f"on_fault {on_fault!r}: expected one of {', '.join(FAULT_POLICIES)}")
-    return _Referee(game, bots, control, fallback, on_fault == "forfeit", recording).play()
+    return _Referee(game, bots, control, fallback, on_fault == "forfeit", recording, log).play()
 
 
 class _Referee:
     """One game in progress."""
 
     def __init__(
-        self, game: Game, bots: Sequence[Bot], control: TimeControl, fallback: Bot, forfeit: bool, recording: bool
+        self,
+        game: Game,
+        bots: Sequence[Bot],
+        control: TimeControl,
+        fallback: Bot,
+        forfeit: bool,
+        recording: bool,
+        log: GameLog | None,
     ) -> None:
         self.game = game
         self.seats = [_Seat(bot, control.clock or 0.0) for bot in bots]
@@ -232,11 +243,15 @@ class _Referee:
         self.fallback = fallback
         self.forfeit = forfeit
         self.recording = recording
+        self.log = log
         self.forfeited = False
         self.rounds: list[RoundResult] = []
 
     def play(self) -> GameResult:
         self.fallback.new_game()
+        for number, seat in enumerate(self.seats):
+            if self.log is not None and isinstance(seat.player, EngineProcess):
+                seat.player.log = self.log.seat(number)
         for seat in self.seats:
             try:
                 if isinstance(seat.player, EngineProcess):
@@ -273,6 +288,8 @@ class _Referee:
         self.rounds.append(self.round_result(decisions))
         if round.over:
             game.finish_round()
+        if self.log is not None:
+            self.log.flush()
 
     def ask(self, seat: _Seat, observation: Observation, moves: list[Move]) -> tuple[Move, float, float | None]:
         """The move of the seat's own player, the ms that it took, and the score that it expects, if it is wanted and
@@ -313,6 +330,9 @@ class _Referee:
         """Takes the seat from its player after a fault."""
         seat.fault = Fault(error.kind, error.detail, self.game.number, seat.decisions)
         self.forfeited = self.forfeit
+        if self.log is not None:
+            number = next(number for number, other in enumerate(self.seats) if other is seat)
+            self.log.seat(number).note(f"fault {error}")
         if isinstance(seat.player, EngineProcess):
             seat.player.close()  # or it might think on while others are on the clock
 
@@ -358,10 +378,11 @@ def final_places(rows: Sequence[Sequence[int]], players: int, faulty: Collection
 
 
 def _guarded(kind: str, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """What ``call`` returns; whatever it raises becomes an ``EngineFault``, of ``kind`` unless it is one already."""
+    """What ``call`` returns; whatever it raises becomes an ``EngineFault``, of ``kind`` unless it is one already;
+    what this process lacks is nobody's fault."""
     try:
         return call(*args, **kwargs)
-    except EngineFault:
+    except (EngineFault, LackError, SandboxError):
         raise
     except Exception as error:
         detail = " ".join(f"raised {type(error).__name__}: {error}".split())

@@ -203,7 +203,7 @@ def test_an_engine_that_does_not_start(tmp_path: Path, capsys: pytest.CaptureFix
         ("match greedy random --rounds 0", "rounds=0"),
         ("match greedy random --blocks 0", "'--blocks'"),
         ("match greedy random --concurrency 0", "'--concurrency'"),
-        ("match greedy random --seed -1", "'--seed'"),
+        ("match greedy random --seed -1", "--seed '-1': expected a whole number of at least 0"),
         ("match greedy random --movetime 0", "movetime 0.0: expected a number above 0"),
         ("match greedy random --movetime nan", "movetime nan"),
         ("match greedy random --movetime 5 --nodes 5", "--movetime and --nodes are given: expected one of"),

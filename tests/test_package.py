@@ -20,7 +20,8 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("engine", "protocol", "bots", "arena")
 COMPILED = sorted(path.stem for path in (ROOT / "engine").glob("*.pyx"))
-NOT_SOURCE = shutil.ignore_patterns(".*", "build", "dist", "*.egg-info", "*.so", "__pycache__")
+PROGRAM = "protocol/keeper"
+NOT_SOURCE = shutil.ignore_patterns(".*", "keeper", "build", "dist", "*.egg-info", "*.so", "__pycache__")
 
 
 def run(*command: str | Path, cwd: Path) -> str:
@@ -79,10 +80,10 @@ def test_every_package_is_typed() -> None:
 def test_sdist_has_all_sources_and_nothing_built(sdist: Path) -> None:
     files = {path.relative_to(sdist).as_posix() for path in sdist.rglob("*") if path.is_file()}
     needed = {name.removeprefix("caboose/") for name in package_files()}
-    needed |= {f"engine/{name}.pyx" for name in COMPILED}
+    needed |= {f"engine/{name}.pyx" for name in COMPILED} | {f"{PROGRAM}.c"}
     needed |= {"pyproject.toml", "setup.py", "README.md", "LICENSE", "CHANGELOG.md", "Makefile", "tests/conftest.py"}
     assert needed - files == set()
-    assert [name for name in files if name.endswith((".so", ".pyc")) or name.startswith("build/")] == []
+    assert [name for name in files if name.endswith((".so", ".pyc", PROGRAM)) or name.startswith("build/")] == []
 
 
 def test_installed_files_all_lie_under_caboose(sdist: Path, tmp_path: Path) -> None:
@@ -97,7 +98,8 @@ def test_wheel_from_the_sdist_alone(sdist: Path, tmp_path: Path) -> None:
     (wheel,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         files = {name for name in archive.namelist() if ".dist-info/" not in name}
-    assert files == package_files() | {f"caboose/engine/{name}{EXTENSION_SUFFIXES[0]}" for name in COMPILED}
+    compiled = {f"caboose/engine/{name}{EXTENSION_SUFFIXES[0]}" for name in COMPILED}
+    assert files == package_files() | compiled | {f"caboose/{PROGRAM}"}
 
     venv.create(tmp_path / "venv", with_pip=True)
     python = tmp_path / "venv" / "bin" / "python"
@@ -105,6 +107,8 @@ def test_wheel_from_the_sdist_alone(sdist: Path, tmp_path: Path) -> None:
     imports = [f"caboose.{name}" for name in PACKAGES] + [f"caboose.engine.{name}" for name in COMPILED]
     run(python, "-c", f"import {', '.join(imports)}", cwd=tmp_path)
     run(python.with_name("caboose"), "--help", cwd=tmp_path)
+    call = ["match", "random", "greedy", "--rounds", "1", "--blocks", "1"]  # each in a process, by the program
+    run(python.with_name("caboose"), *call, cwd=tmp_path)
 
 
 Name = tuple[str, str]  # class, or "" at the top; name

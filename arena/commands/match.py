@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import sys
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, BinaryIO, Final
@@ -15,6 +16,17 @@ from caboose import bots as builtin
 from caboose.arena.blocks import FALLBACK, Plan
 from caboose.arena.commands.table import PANEL as TABLE
 from caboose.arena.commands.table import PLAYERS_RANGE, PresetOption, RuleOption, SetOption, make_rules
+from caboose.arena.commands.untrusted import (
+    CpuOption,
+    FileOption,
+    LogOption,
+    MemoryOption,
+    ProcessesOption,
+    SandboxOption,
+    ShareOption,
+    make_folder,
+    make_launch,
+)
 from caboose.arena.errors import CallError, RunError
 from caboose.arena.executors import Executor, LocalExecutor, PoolExecutor
 from caboose.arena.lineup import make_contestants, make_lineup
@@ -22,12 +34,14 @@ from caboose.arena.match import interruptible, play_match, standings
 from caboose.arena.records import open_record
 from caboose.arena.report import MatchProgress, print_heading, print_standings
 from caboose.arena.results import result_text, temporary_beside, write_result
+from caboose.protocol.child import hide
 from caboose.protocol.referee import DEFAULT_GUARD, DEFAULT_MARGIN, FAULT_POLICIES, TimeControl
 
 DEFAULT_MOVETIME: Final = 20.0
 DEFAULT_BLOCKS: Final = 20
 SEED_BITS: Final = 128
 STANDARD_OUTPUT: Final = Path("-")
+MAX_SEED: Final = 1000  # digits
 
 PLAYERS = "The players"
 TIME = "The time"
@@ -115,11 +129,11 @@ def match(
         int, typer.Option(min=1, help="Blocks played at the same time, each in a process.", rich_help_panel=RUN)
     ] = 1,
     seed: Annotated[
-        int | None,
+        str | None,
         typer.Option(
-            min=0,
+            metavar="NUMBER|-",
             help="The seed of the deals. Without it a fresh one that nobody can guess; one that is given can be read "
-            "off the call by engines that mean to cheat.",
+            "off the call by engines that mean to cheat, but for -, which reads it from standard input.",
             show_default=False,
             rich_help_panel=RUN,
         ),
@@ -132,6 +146,13 @@ def match(
             rich_help_panel=RUN,
         ),
     ] = FAULT_POLICIES[0],
+    log: LogOption = None,
+    sandbox: SandboxOption = False,
+    share: ShareOption = None,
+    max_memory: MemoryOption = None,
+    max_processes: ProcessesOption = None,
+    max_cpu: CpuOption = None,
+    max_file: FileOption = None,
     json: Annotated[
         Path | None,
         typer.Option(
@@ -158,14 +179,25 @@ def match(
         raise CallError(f"--on-fault {on_fault}: expected {' or '.join(FAULT_POLICIES)}")
     contestants = make_contestants(bots or [], engine or [], option or [], measuring=in_process)
     lineup = make_lineup(contestants, players)
+    launch = make_launch(
+        sandbox,
+        share or [],
+        (json, record, log),
+        memory=max_memory,
+        processes=max_processes,
+        cpu=max_cpu,
+        file=max_file,
+    )
     plan = Plan(
         rules=make_rules(preset, lineup.players, {"set": set, "rounds": rounds}, rule or []),
         lineup=lineup,
         control=make_control(movetime, tc, nodes, margin, guard * 1000),
-        seed=secrets.randbits(SEED_BITS) if seed is None else seed,
+        seed=make_seed(seed),
         on_fault=on_fault,
         in_process=in_process,
         recording=record is not None,
+        launch=launch,
+        logs=log,
     )
     to_output = json == STANDARD_OUTPUT
     if record == STANDARD_OUTPUT:
@@ -174,6 +206,9 @@ def match(
         check_writable("--json", json)
         if record is not None and json.resolve() == record.resolve():
             raise CallError(f"--json and --record are both {json}: expected two files")
+    make_folder("--log", log)
+    if any(not contestant.builtin for contestant in contestants):
+        hide()
     workers = min(concurrency, blocks)
     executor: Executor = LocalExecutor() if workers == 1 else PoolExecutor(workers)
     console = Console(highlight=False, stderr=to_output)
@@ -199,6 +234,23 @@ def match(
         raise RunError(unwritten)
     if result.problem:
         raise typer.Exit(1)
+
+
+def make_seed(text: str | None) -> int:
+    """The seed that a call asks for: a number, - for one that is read from standard input, or none. Raises
+    ``CallError``."""
+    if text is None:
+        return secrets.randbits(SEED_BITS)
+    given = text
+    if text == "-":
+        given = "" if sys.stdin is None else sys.stdin.readline(MAX_SEED + 2).strip()
+    if not (given.isascii() and given.isdigit() and len(given) <= MAX_SEED):
+        where = "--seed -: standard input begins with" if text == "-" else "--seed"
+        raise CallError(
+            f"{where} {given[:40]!r}: expected a whole number of at least 0, of at most {MAX_SEED} digits, or - for "
+            "one that is read from standard input"
+        )
+    return int(given)
 
 
 def make_control(movetime: float | None, tc: str | None, nodes: int | None, margin: float, guard: float) -> TimeControl:

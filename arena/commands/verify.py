@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, BinaryIO
+from pathlib import Path
+from typing import Annotated, BinaryIO, Final
 
 import typer
 
@@ -13,7 +15,10 @@ from caboose.arena.commands.files import opened, output_errors
 from caboose.arena.errors import CallError
 from caboose.protocol.record_reader import read_records
 from caboose.protocol.records import GameRecord, RecordError
+from caboose.protocol.verify import Discrepancy
 from caboose.protocol.verify import verify as check
+
+_COMMITMENT: Final = re.compile(r"\bcommit sha256 ([0-9a-f]{64})\b")
 
 
 @dataclass(slots=True)
@@ -29,6 +34,15 @@ def verify(
         list[str],
         typer.Argument(metavar="FILE...", help="Files of games; - is standard input.", show_default=False),
     ],
+    published: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A file with commitments that were published before the games, such as a copy of the lines "
+            "`# commit` from their beginning. Each game must have one of them.",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Check recorded games against the rules, event by event.
 
@@ -40,11 +54,12 @@ def verify(
     """
     counts = _Counts()
     unreadable = False
+    commitments = None if published is None else read_commitments(published)
     with output_errors("standard output"):
         for name in files:
             try:
                 with opened(name) as file:
-                    _verify(_records(file, name), name, counts)
+                    _verify(_records(file, name), name, counts, commitments)
             except CallError as error:
                 print(f"caboose: {error}", file=sys.stderr)
                 unreadable = True
@@ -55,12 +70,25 @@ def verify(
         raise typer.Exit(2 if unreadable else 1)
 
 
-def _verify(records: Iterator[GameRecord | RecordError], name: str, counts: _Counts) -> None:
+def read_commitments(path: Path) -> frozenset[str]:
+    """The commitments in a file, whatever else is in it. Raises ``CallError``."""
+    try:
+        found = frozenset(_COMMITMENT.findall(path.read_text(encoding="utf-8", errors="replace")))
+    except OSError as error:
+        raise CallError(f"--published {path}: {error.strerror}") from None
+    if not found:
+        raise CallError(f"--published {path}: there is no commitment in it, expected commit sha256 and 64 digits")
+    return found
+
+
+def _verify(
+    records: Iterator[GameRecord | RecordError], name: str, counts: _Counts, commitments: frozenset[str] | None
+) -> None:
     """Prints what is wrong with the games, and counts them; those that cannot be read are only problems, and so is that
     there is none."""
     before = counts.games + counts.problems
     for found in records:
-        problem = found if isinstance(found, RecordError) else check(found)
+        problem = found if isinstance(found, RecordError) else check(found) or _check_published(found, commitments)
         if isinstance(found, GameRecord):
             counts.games += 1
             counts.rounds += len(found.rounds)
@@ -71,6 +99,14 @@ def _verify(records: Iterator[GameRecord | RecordError], name: str, counts: _Cou
     if counts.games + counts.problems == before:
         counts.problems += 1
         print(f"{_printable(name)}: there is no game in it")
+
+
+def _check_published(game: GameRecord, commitments: frozenset[str] | None) -> Discrepancy | None:
+    if commitments is None or game.commit in commitments:
+        return None
+    line = game.lines["commit" if game.commit else "game"]
+    what = f"commit sha256 {game.commit}" if game.commit else "a game without a commitment"
+    return Discrepancy(game.file, line, what, f"one of the commitments that were published ({len(commitments)})")
 
 
 def _records(file: BinaryIO, name: str) -> Iterator[GameRecord | RecordError]:
