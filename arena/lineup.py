@@ -14,7 +14,7 @@ from caboose.arena.errors import CallError
 from caboose.engine.play import Bot, OptionError
 from caboose.engine.rules import MAX_PLAYERS, MIN_PLAYERS
 from caboose.protocol.process import EngineProcess
-from caboose.protocol.referee import TimeControl
+from caboose.protocol.timing import TimeControl
 
 # Programs that only run another one: an engine is named after what they are given to run.
 _INTERPRETERS: Final = (
@@ -37,7 +37,13 @@ class Contestant:
 
     def engine(self, control: TimeControl) -> EngineProcess:
         """Its process, not yet started."""
-        return EngineProcess(self.command, dict(self.options), margin=control.margin, guard=control.guard / 1000)
+        return EngineProcess(
+            self.command,
+            dict(self.options),
+            start_timeout=control.startup / 1000,
+            margin=control.margin,
+            guard=control.guard / 1000,
+        )
 
     def player(self, control: TimeControl, in_process: bool) -> Bot:
         """A player for a seat: in this process if that is wanted and it is built in, else an engine not yet started."""

@@ -21,8 +21,8 @@ from caboose.arena.results import BlockResult, MatchResult, Played
 from caboose.arena.stats import Scoreboard, Standing
 from caboose.bots import MEASURING
 from caboose.engine.play import OptionError
-from caboose.protocol.process import EngineFault
-from caboose.protocol.referee import TimeControl
+from caboose.protocol.process import EngineFault, ShortageError
+from caboose.protocol.timing import TimeControl
 
 
 class Watcher(Protocol):
@@ -50,6 +50,8 @@ def introduce(contestant: Contestant, control: TimeControl) -> Played:
             return replace(played, engine=engine.name, version=engine.version, author=engine.author)
     except EngineFault as fault:
         raise RunError(f"{contestant.label}: the engine does not start: {fault.detail}") from None
+    except ShortageError as error:
+        raise RunError(str(error)) from None
     except OptionError as error:
         raise CallError(f"{contestant.label}: {error}") from None
 
@@ -89,7 +91,7 @@ def play_match(
                 watcher.block_over(board)
     except KeyboardInterrupt:
         problem = "interrupted" if len(finished) < blocks else ""
-    except (RunError, OSError) as error:
+    except (RunError, ShortageError, OSError) as error:
         problem = str(error)
     return MatchResult(
         caboose=caboose_version(),
@@ -100,6 +102,8 @@ def play_match(
         entries=lineup.entries,
         control=plan.control,
         on_fault=plan.on_fault,
+        restart=plan.restart,
+        crashed=plan.crashed,
         in_process=plan.in_process,
         concurrency=concurrency,
         seed=str(plan.seed),

@@ -1,8 +1,8 @@
 """What the referee costs: processor time per move beyond the rules, beside a bare round trip over two pipes.
 
-``python benchmarks/referee.py`` compiles a trivial engine in C, which plays the first legal move, and lets it play games
-against copies of itself. All that runs is bound to one core, so that moves per second are those of a core. Figures are
-medians of runs that take turns, as the machine may have other work.
+``python benchmarks/referee.py`` compiles a trivial engine in C, which plays the first legal move, and lets it play
+games against copies of itself. All that runs is bound to one core, so that moves per second are those of a core.
+Figures are medians of runs that take turns, as the machine may have other work.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from typing import Final, NamedTuple
 
 from caboose.bots import create
 from caboose.engine.game import Game
-from caboose.engine.play import Limits
 from caboose.engine.rules import Rules
 from caboose.protocol.process import EngineProcess, close_all
-from caboose.protocol.referee import TimeControl, play_game
+from caboose.protocol.referee import play_game
+from caboose.protocol.timing import TimeControl
 from grid import ROOT
 
 ENGINE: Final = ROOT / "benchmarks" / "first_move.c"

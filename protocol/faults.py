@@ -27,3 +27,7 @@ class EngineFault(Exception):
         super().__init__(f"{kind}: {detail}")
         self.kind = kind
         self.detail = detail
+
+
+class ShortageError(RuntimeError):
+    """This process has not what it takes to start an engine: descriptors, processes or memory. No engine's fault."""
