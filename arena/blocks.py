@@ -18,7 +18,7 @@ import numpy as np
 
 import caboose.bots as bots
 from caboose.arena.lineup import Lineup
-from caboose.arena.results import BlockResult, GameInBlock
+from caboose.arena.results import BlockResult, Crash, GameInBlock
 from caboose.engine.deal import Deal
 from caboose.engine.game import Game
 from caboose.engine.play import Bot
@@ -26,9 +26,14 @@ from caboose.engine.rules import Rules
 from caboose.protocol.gamelog import GameLog
 from caboose.protocol.launch import PLAIN, Launch
 from caboose.protocol.process import EngineProcess, close_all
-from caboose.protocol.referee import TimeControl, play_game
+from caboose.protocol.referee import GameResult, play_game
+from caboose.protocol.timing import TimeControl
 
 FALLBACK: Final = "greedy"  # finishes the seats of players that failed
+RESTARTS: Final = ("auto", "on", "off")
+CRASHED: Final = ("lost", "replayed")
+CRASHES: Final = ("start", "dead")  # the kinds of faults that are crashes
+MOST_REPLAYS: Final = 2  # of one game; then it is lost all the same
 
 # The branches of a block's seed, one for each thing that is drawn by lot.
 _DEALS, _SEATING = 0, 1
@@ -39,8 +44,12 @@ _GUESSABLE: Final = 64  # bits of a seed that can be tried out
 class Plan:
     """All that decides how the blocks of a match are played.
 
-    ``seed`` is a whole number of at least 0. No player is ever given it or anything made from it. ``launch`` is how
-    engines are started, and ``logs`` the folder, if any, in which each game has a file with all that they said.
+    ``seed`` is a whole number of at least 0. No player is ever given it or anything made from it. ``on_fault`` is as in
+    ``play_game``. ``restart`` says which engine processes are new in each game: all (``on``), the foreign ones
+    (``auto``), or none (``off``); one with a fault is replaced, but under ``off`` it is out for the rest of the match.
+    A game in which somebody crashed is ``lost`` for it, or ``replayed`` from its start, ``MOST_REPLAYS`` times at most.
+    ``launch`` is how engines are started, and ``logs`` the folder, if any, in which each game has a file with all that
+    they said.
     """
 
     rules: Rules
@@ -48,6 +57,8 @@ class Plan:
     control: TimeControl
     seed: int
     on_fault: str = "fallback"
+    restart: str = "auto"
+    crashed: str = "lost"
     in_process: bool = False
     recording: bool = False
     launch: Launch = PLAIN
@@ -91,8 +102,8 @@ class Bench:
     """The players of a plan, one for each entry of the line-up.
 
     A context manager: engine processes start when they are first needed, and are gone when it is left. Built-in bots
-    are kept from game to game. A foreign engine is a new process in each: the deals of a block come again with the
-    seats exchanged, and one that remembers would know the hands of the others.
+    are kept from game to game. A foreign engine is, unless the plan says otherwise, a new process in each: the deals of
+    a block come again with the seats exchanged, and one that remembers would know the hands of the others.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -100,11 +111,15 @@ class Bench:
         self.players: list[Bot] = [
             lineup.contestants[number].player(plan.control, plan.in_process, plan.launch) for number in lineup.entries
         ]
-        self.foreign = [
-            player
+        engines = [
+            (player, lineup.contestants[number].builtin)
             for number, player in zip(lineup.entries, self.players, strict=True)
-            if isinstance(player, EngineProcess) and not lineup.contestants[number].builtin
+            if isinstance(player, EngineProcess)
         ]
+        self.passing = [
+            player for player, builtin in engines if plan.restart == "on" or (plan.restart == "auto" and not builtin)
+        ]
+        """The engines that live for one game."""
         self.fallback = bots.create(FALLBACK)
 
     def __enter__(self) -> Self:
@@ -128,19 +143,22 @@ def play_block(plan: Plan, bench: Bench, block: int, on_game: Callable[[], None]
     logs: list[GameLog] = []
     try:
         for number, seating in enumerate(seatings(plan, block), 1):
-            if plan.logs is not None:
-                logs.append(GameLog(_about(plan, block, number, seating)))
-            result = play_game(
-                Game(plan.rules, seed=deal_seed(plan.seed, block)),
-                [bench.players[entry] for entry in seating],
-                plan.control,
-                fallback=bench.fallback,
-                on_fault=plan.on_fault,
-                recording=plan.recording,
-                log=logs[-1] if logs else None,
-            )
-            close_all(bench.foreign)
-            games.append(GameInBlock(seating, result))
+            crashes: list[Crash] = []
+            for replays in range(MOST_REPLAYS + 1):
+                if plan.logs is not None:
+                    logs.append(GameLog(_about(plan, block, number, seating)))
+                result = _play_once(plan, bench, block, seating, logs[-1] if logs else None)
+                came = [
+                    Crash(seat, fared.fault)
+                    for seat, fared in enumerate(result.seats)
+                    if fared.fault is not None and fared.fault.kind in CRASHES
+                ]
+                if plan.crashed != "replayed" or not came or replays == MOST_REPLAYS:
+                    break
+                crashes += came
+                if logs:
+                    logs.pop()  # of the game as it counts there is a log
+            games.append(GameInBlock(seating, result, tuple(crashes)))
             on_game()
     finally:
         # As with records: all games of a block have the same deals, which nobody shall be able to look up.
@@ -149,6 +167,26 @@ def play_block(plan: Plan, bench: Bench, block: int, on_game: Callable[[], None]
             assert plan.logs is not None
             log.save(plan.logs / f"block-{block + 1:05}-game-{number:02}.log.gz")
     return BlockResult(block, tuple(games))
+
+
+def _play_once(plan: Plan, bench: Bench, block: int, seating: Sequence[int], log: GameLog | None) -> GameResult:
+    """One game of a block, and what becomes of its engines."""
+    players = [bench.players[entry] for entry in seating]
+    result = play_game(
+        Game(plan.rules, seed=deal_seed(plan.seed, block)),
+        players,
+        plan.control,
+        fallback=bench.fallback,
+        on_fault=plan.on_fault,
+        recording=plan.recording,
+        log=log,
+    )
+    close_all(bench.passing)
+    if plan.restart == "off":
+        for player, fared in zip(players, result.seats, strict=True):
+            if fared.fault is not None and isinstance(player, EngineProcess):
+                player.bar("it is out after a fault, as engines are not restarted")
+    return result
 
 
 def _about(plan: Plan, block: int, number: int, seating: Sequence[int]) -> Iterator[str]:

@@ -103,6 +103,8 @@ def _event_object(entry: EventLine) -> dict[str, Any]:
         out["time"] = entry.time
     if entry.score is not None:
         out["score"] = entry.score
+    if entry.over is not None:
+        out["over"] = entry.over
     return out
 
 

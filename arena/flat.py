@@ -58,7 +58,7 @@ def _round_rows(record: GameRecord, round: RoundRecord, game: int) -> Iterator[R
     table: Round | None = Round(rules, round.deal)
     sizes = [rules.hand] * rules.players
     boneyard = tiles_in_set(rules.set) - (rules.hub == "placed") - rules.hand * rules.players
-    for number, (event, time, score, _) in enumerate(round.events, 1):
+    for number, (event, time, score, *_) in enumerate(round.events, 1):
         kind, seat, tile, move = event
         legal = None
         if kind == "draw":

@@ -18,7 +18,7 @@ from caboose.engine.rules import MAX_PLAYERS, MIN_PLAYERS
 from caboose.protocol.child import UNLIMITED
 from caboose.protocol.launch import PLAIN, Launch
 from caboose.protocol.process import EngineProcess
-from caboose.protocol.referee import TimeControl
+from caboose.protocol.timing import TimeControl
 
 # Programs that only run another one: an engine is named after what they are given to run.
 _INTERPRETERS: Final = (
@@ -45,7 +45,12 @@ class Contestant:
         if self.builtin:  # it plays many games, and needs no limits
             launch = replace(launch, resources=UNLIMITED, shared=(*launch.shared, *installation()))
         return EngineProcess(
-            self.command, dict(self.options), margin=control.margin, guard=control.guard / 1000, launch=launch
+            self.command,
+            dict(self.options),
+            start_timeout=control.startup / 1000,
+            margin=control.margin,
+            guard=control.guard / 1000,
+            launch=launch,
         )
 
     def player(self, control: TimeControl, in_process: bool, launch: Launch = PLAIN) -> Bot:

@@ -23,7 +23,7 @@ from caboose.bots import MEASURING
 from caboose.engine.play import OptionError
 from caboose.protocol.launch import PLAIN, Launch
 from caboose.protocol.process import EngineFault
-from caboose.protocol.referee import TimeControl
+from caboose.protocol.timing import TimeControl
 
 
 class Watcher(Protocol):
@@ -101,6 +101,8 @@ def play_match(
         entries=lineup.entries,
         control=plan.control,
         on_fault=plan.on_fault,
+        restart=plan.restart,
+        crashed=plan.crashed,
         in_process=plan.in_process,
         concurrency=concurrency,
         seed=str(plan.seed),

@@ -23,7 +23,8 @@ from caboose.protocol.records import (
     make_nonce,
     record_text,
 )
-from caboose.protocol.referee import RoundResult, TimeControl
+from caboose.protocol.referee import RoundResult
+from caboose.protocol.timing import TimeControl
 
 MOST_TEXT: Final = 1000  # characters of a command, an option or the words of a fault
 
@@ -115,11 +116,10 @@ def open_record(path: Path) -> BinaryIO:
 def control_text(control: TimeControl) -> str:
     """A time control in the words of ``go``, and what is allowed beyond it, in ms."""
     words = []
-    for name in ("movetime", "clock", "increment", "nodes"):
+    for name in ("movetime", "clock", "increment", "allowance", "roundcap", "gamecap", "nodes", "playouts", "grace"):
         if value := getattr(control, name):
             words.append(f"{name} {decimal_text(value)}")
-    timed = control.movetime is not None or control.clock is not None
-    words.append(f"margin {decimal_text(control.margin)}" if timed else f"guard {decimal_text(control.guard)}")
+    words.append(f"margin {decimal_text(control.margin)}" if control.timed else f"guard {decimal_text(control.guard)}")
     return " ".join(words)
 
 
@@ -159,7 +159,10 @@ def _round(number: int, result: RoundResult) -> RoundRecord:
     events = []
     for at, event in enumerate(log.events):
         decision = noted.get(at)
-        events.append(EventLine(event) if decision is None else EventLine(event, decision.time, decision.score))
+        if decision is None:
+            events.append(EventLine(event))
+        else:
+            events.append(EventLine(event, decision.time, decision.score, over=decision.over or None))
     return RoundRecord(
         number=number,
         hub=result.hub,

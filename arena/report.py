@@ -17,6 +17,8 @@ from caboose.arena.stats import Interval, Scoreboard, Standing
 from caboose.engine.rules import CHOICES, Rules
 
 FAULTS_SHOWN: Final = 5  # the JSON has them all
+BUSY: Final = 1.2  # times the time on the clock: who uses more of a processor works in threads, or out of turn
+LEAST_BUSY: Final = 1.0  # ms a move; below that the system's own work for a process counts
 
 
 class MatchProgress:
@@ -82,8 +84,10 @@ def changed_options(rules: Rules) -> list[str]:
     return [f"{name}={value}" for name, value in values.items() if value != getattr(usual, name)]
 
 
-def print_standings(console: Console, result: MatchResult, standings: Sequence[Standing]) -> None:
-    """Prints the table of a match and what its columns mean."""
+def print_standings(
+    console: Console, result: MatchResult, standings: Sequence[Standing], *, all_faults: bool = False
+) -> None:
+    """Prints the table of a match and what its columns mean, with ``all_faults`` also every single fault."""
     blocks = len(result.blocks)
     if result.problem:
         _say(console, f"{result.problem}: {blocks} of {_counted(result.asked, 'block')} played", style="bold")
@@ -104,7 +108,8 @@ def print_standings(console: Console, result: MatchResult, standings: Sequence[S
                     f"{contestant.label} is a measuring bot: it sees {contestant.measuring}. Its figures are no "
                     "honest play, and neither are those of who met it.",
                 )
-        _print_faults(console, result, standings)
+        _print_times(console, standings)
+        _print_faults(console, result, standings, all_faults)
     _say(console, f"Seed {result.seed}, {duration_text(result.seconds)}.")
 
 
@@ -146,32 +151,59 @@ def duration_text(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def _print_faults(console: Console, result: MatchResult, standings: Sequence[Standing]) -> None:
-    """Says what faults there were and what they did to the numbers."""
-    if not any(standing.faults for standing in standings):
-        return
-    how = f"finished by {FALLBACK}" if result.on_fault == "fallback" else "forfeited"
-    _say(
-        console,
-        f"A game with a fault ({how}) is lost for the bot at fault, its rounds count as the worst at the table; "
-        "it does not count for the others.",
-    )
+def fault_lines(result: MatchResult) -> list[str]:
+    """Every fault of a match in a line of its own, also those for which a game was played again."""
     lines = []
     for block in result.blocks:
         for number, game in enumerate(block.games, 1):
-            for seat, fared in enumerate(game.result.seats):
-                if (fault := fared.fault) is not None:
-                    label = result.contestants[result.entries[game.seating[seat]]].label
-                    where = f"block {block.block + 1}, game {number}, round {fault.round}, seat {seat + 1}"
-                    lines.append(f"{label}: {fault.kind} ({where}): {fault.detail}")
-    for line in lines[:FAULTS_SHOWN]:
+            came = [(crash.seat, crash.fault, ", replayed") for crash in game.crashes]
+            came += [(seat, fared.fault, "") for seat, fared in enumerate(game.result.seats) if fared.fault is not None]
+            for seat, fault, what in came:
+                label = result.contestants[result.entries[game.seating[seat]]].label
+                where = f"block {block.block + 1}, game {number}, round {fault.round}, seat {seat + 1}{what}"
+                lines.append(f"{label}: {fault.kind} ({where}): {fault.detail}")
+    return lines
+
+
+def _print_times(console: Console, standings: Sequence[Standing]) -> None:
+    """Says who lived on the margin, and who worked more than it was on the clock."""
+    for standing in standings:
+        if standing.overruns:
+            _say(
+                console,
+                f"{standing.label}: {_counted(standing.overruns, 'move')} came after the limit, but within the margin, "
+                f"the worst by {standing.worst_overrun:.1f} ms.",
+            )
+        cpu, time = standing.cpu_mean, standing.time_mean
+        if cpu is not None and time is not None and cpu > max(BUSY * time, LEAST_BUSY):
+            _say(
+                console,
+                f"{standing.label} used {cpu:.1f} ms of processor time a move, but was on the clock for {time:.1f} ms: "
+                "it works in several threads, or while others are asked.",
+            )
+
+
+def _print_faults(console: Console, result: MatchResult, standings: Sequence[Standing], everything: bool) -> None:
+    """Says what faults there were and what they did to the numbers."""
+    lines = fault_lines(result)
+    if any(standing.faults for standing in standings):
+        how = f"finished by {FALLBACK}" if result.on_fault == "fallback" else "forfeited"
+        _say(
+            console,
+            f"A game with a fault ({how}) is lost for the bot at fault, its rounds count as the worst at the table; "
+            "it does not count for the others.",
+        )
+    shown = lines if everything else lines[:FAULTS_SHOWN]
+    for line in shown:
         _say(console, line, style="red")
-    if len(lines) > FAULTS_SHOWN:
-        _say(console, f"... and {len(lines) - FAULTS_SHOWN} more faults (--json FILE has them all)", style="red")
+    if len(lines) > len(shown):
+        _say(console, f"... and {len(lines) - len(shown)} more faults (--json FILE has them all)", style="red")
 
 
-def _by_margin(standing: Standing) -> float:
-    return -standing.margin.mean if standing.margin.mean is not None else float("inf")
+def _by_margin(standing: Standing) -> tuple[bool, float]:
+    """Best margin first; at the end who lost all its games by faults, below those whom that left without a game."""
+    failed = 0 < standing.games == sum(standing.faults.values())
+    return failed, -standing.margin.mean if standing.margin.mean is not None else float("inf")
 
 
 def _margin_style(margin: Interval) -> str:

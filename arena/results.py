@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from caboose.arena.codec import DecodeError, decode, encode
-from caboose.protocol.referee import GameResult, TimeControl
+from caboose.protocol.referee import Fault, GameResult
+from caboose.protocol.timing import TimeControl
 
 FORMAT: Final = "caboose match"
 FORMAT_VERSION: Final = 1
@@ -24,11 +25,21 @@ class ResultError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
+class Crash:
+    """A fault of ``seat`` (from 0) for which a game was given up and played again."""
+
+    seat: int
+    fault: Fault
+
+
+@dataclass(frozen=True, slots=True)
 class GameInBlock:
-    """A game and who sat where: ``seating`` has, for each seat, the number of an entry of the line-up."""
+    """A game and who sat where: ``seating`` has, for each seat, the number of an entry of the line-up. ``crashes`` are
+    those of the tries before it, which count for nothing else."""
 
     seating: tuple[int, ...]
     result: GameResult
+    crashes: tuple[Crash, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +84,8 @@ class MatchResult:
     entries: tuple[int, ...]
     control: TimeControl
     on_fault: str
+    restart: str = "auto"
+    crashed: str = "lost"
     in_process: bool
     concurrency: int
     seed: str

@@ -46,7 +46,9 @@ class Standing:
 
     ``games`` and ``rounds`` are those that count for it, summed over its seats; what would be a mean or share over
     none is None. ``faults`` counts its own by kind, ``uncounted`` the games on its seats that others' faults took
-    away.
+    away, ``replays`` its crashes for which a game was played again. ``overruns`` moves came after their limit, but
+    within the margin, the worst by ``worst_overrun`` ms. ``cpu_mean`` is the processor time of its engines, ms a move;
+    None where that is not known.
     """
 
     label: str
@@ -62,6 +64,10 @@ class Standing:
     time_max: float
     faults: Mapping[str, int]
     uncounted: int
+    overruns: int = 0
+    worst_overrun: float = 0.0
+    cpu_mean: float | None = None
+    replays: int = 0
 
 
 def t_interval(values: Sequence[float]) -> Interval:
@@ -102,6 +108,10 @@ class _Tally:
     slowest: float = 0.0
     faults: Counter[str] = field(default_factory=Counter)
     uncounted: int = 0
+    overruns: int = 0
+    worst_overrun: float = 0.0
+    cpu: float = 0.0
+    replays: int = 0
 
 
 class Scoreboard:
@@ -143,6 +153,10 @@ class Scoreboard:
                 time_max=tally.slowest,
                 faults=dict(tally.faults),
                 uncounted=tally.uncounted,
+                overruns=tally.overruns,
+                worst_overrun=tally.worst_overrun,
+                cpu_mean=_ratio(tally.cpu, tally.decisions) if tally.cpu else None,
+                replays=tally.replays,
             )
             for number, (label, tally) in enumerate(zip(self._labels, self._tallies, strict=True))
         ]
@@ -154,6 +168,10 @@ def _counts(tally: _Tally, game: GameInBlock, seat: int) -> bool:
     tally.time += own.time
     tally.decisions += own.decisions
     tally.slowest = max(tally.slowest, own.slowest)
+    tally.overruns += own.overruns
+    tally.worst_overrun = max(tally.worst_overrun, own.worst_overrun)
+    tally.cpu += own.cpu
+    tally.replays += sum(crash.seat == seat for crash in game.crashes)
     if own.fault is not None:
         tally.faults[own.fault.kind] += 1
     elif game.result.tainted:

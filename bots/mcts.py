@@ -116,7 +116,8 @@ class MctsBot(BuiltIn):
         )
         level = LEVELS.get(self.number("Level"))
         budget = self._budget(observation, limits)
-        most = limits.nodes
+        # A node of this search is one playout.
+        most = min((count for count in (limits.nodes, limits.playouts) if count is not None), default=None)
         if most is None and budget is None and not limits.infinite:
             most = DEFAULT_NODES
         if level is not None:
@@ -131,16 +132,19 @@ class MctsBot(BuiltIn):
         if limits.infinite:
             return None
         overhead = self.number("Overhead") / 1000
+        in_round = 2 + 0.7 * observation.hand_sizes[observation.seat]  # decisions that are left, about
+        in_game = in_round + DECISIONS_A_ROUND * (observation.rules.rounds - len(observation.past_scores) - 1)
         budgets = []
         if limits.movetime is not None:
             budgets.append(Budget(limits.movetime / 1000, limits.movetime / 1000))
         if limits.clock is not None:
-            clock = limits.clock / 1000
-            increment = (limits.increment or 0) / 1000
-            rounds_left = observation.rules.rounds - len(observation.past_scores) - 1
-            decisions = 2 + 0.7 * observation.hand_sizes[observation.seat] + DECISIONS_A_ROUND * rounds_left
-            usual = min(clock / decisions + 0.8 * increment, 0.5 * clock)
-            budgets.append(Budget(usual, max(usual, min(MOST_STRETCH * usual, 0.3 * clock))))
+            allowance = (limits.allowance or 0) / 1000
+            share = _share(limits.clock / 1000, in_game, (limits.increment or 0) / 1000)
+            budgets.append(Budget(allowance + share.usual, allowance + share.most))
+        if limits.roundcap is not None:
+            budgets.append(_share(limits.roundcap / 1000, in_round))
+        if limits.gamecap is not None:
+            budgets.append(_share(limits.gamecap / 1000, in_game))
         if not budgets:
             return None
         return Budget(
@@ -178,6 +182,12 @@ class MctsBot(BuiltIn):
             if limits.report is not None and now >= next_report:
                 limits.report(_info(search, start))
                 next_report = now + REPORT_EVERY
+
+
+def _share(clock: float, decisions: float, increment: float = 0.0) -> Budget:
+    """What a move may have of a clock of so many seconds that must last for so many ``decisions``."""
+    usual = min(clock / decisions + 0.8 * increment, 0.5 * clock)
+    return Budget(usual, max(usual, min(MOST_STRETCH * usual, 0.3 * clock)))
 
 
 def _err(search: Search, level: Level, seed: int, observation: Observation) -> Move:

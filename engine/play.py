@@ -68,15 +68,21 @@ class Option:
 class Limits:
     """How long a bot may think about one move. What is None does not limit; all times are milliseconds.
 
-    ``clock`` is what the seat has left for the rest of the game and ``increment`` what each move adds to
-    it. ``nodes`` counts search iterations. With none of them, or ``infinite``, the bot thinks until ``stop``
-    is set; a bot that does not search answers at once. ``report`` takes what the bot wants to say meanwhile.
+    ``clock`` is what the seat has left for the rest of the game, ``increment`` what each move adds to it, and
+    ``allowance`` what each move may take before the clock begins to run. ``roundcap`` and ``gamecap`` are what the seat
+    may still take for all its moves in this round and in the game. ``nodes`` counts search iterations, ``playouts``
+    rounds that are played to their end. With none of them, or ``infinite``, the bot thinks until ``stop`` is set; a bot
+    that does not search answers at once. ``report`` takes what the bot wants to say meanwhile.
     """
 
     movetime: float | None = None
     clock: float | None = None
     increment: float | None = None
+    allowance: float | None = None
+    roundcap: float | None = None
+    gamecap: float | None = None
     nodes: int | None = None
+    playouts: int | None = None
     infinite: bool = False
     stop: threading.Event | None = None
     report: Callable[[Info], None] | None = None

@@ -13,12 +13,13 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 from caboose.protocol.child import Child
 from caboose.protocol.gamelog import CAME, ERROR, SENT, SeatLog
 from caboose.protocol.launch import PLAIN, Launch
 from caboose.protocol.lines import LineSplitter
+from caboose.protocol.usage import tree_time
 
 _QUIT_PATIENCE: Final = 0.4  # seconds from quit to SIGTERM
 _TERM_PATIENCE: Final = 0.2  # seconds from SIGTERM to SIGKILL
@@ -29,6 +30,8 @@ _MANY_ERRORS: Final = 4096  # bytes at once, after which we rest: who floods its
 _ERROR_PAUSE: Final = 0.005  # seconds
 _UNSENT: Final = 4 << 20  # bytes that may wait for a process that does not read
 _BY_SIGNAL: Final = 128  # and above: how bubblewrap, as shells do, tells of a signal
+HELD_UP: Final = 0.005  # seconds after a deadline; a poll that nothing disturbs ends within one millisecond
+_SECOND_LOOK: Final = 0.1  # seconds for a process that was stopped as we were
 
 
 class ChannelTimeout(Exception):
@@ -68,6 +71,7 @@ class Channel:
         "_child",
         "_input",
         "_output",
+        "_patient",
         "_poll",
         "_reader",
         "_sandboxed",
@@ -115,6 +119,7 @@ class Channel:
         self._both.register(self._input, select.POLLOUT)
         self._splitter = LineSplitter()
         self._unsent = b""
+        self._patient = True
         self.received = 0
         """Bytes that came; the user may set it back."""
         self.stamp = time.monotonic()
@@ -132,7 +137,6 @@ class Channel:
 
         Raises ``ChannelTimeout`` (the rest is sent before whatever comes next) and ``ChannelClosed``.
         """
-        lines: list[bytes] = []
         if self.log is not None:
             self.log.put(time.monotonic(), SENT, data)
         if self._unsent:
@@ -140,6 +144,7 @@ class Channel:
                 raise ChannelTimeout
             data = self._unsent + data
         self._unsent = data
+        lines: list[bytes] = []
         while True:
             try:
                 sent = os.write(self._input, self._unsent)
@@ -159,16 +164,38 @@ class Channel:
                 lines += self._read()
 
     def receive(self, deadline: float) -> list[bytes]:
-        """The next lines, [] when only a piece of one came. Raises ``ChannelTimeout`` and ``ChannelClosed``."""
-        left = deadline - time.monotonic()
-        if left <= 0 or not self._poll.poll(left * 1000):
-            self.stamp = time.monotonic()
-            raise ChannelTimeout
+        """The next lines, [] when only a piece of one came. Raises ``ChannelTimeout`` and ``ChannelClosed``.
+
+        Where this process was itself held up beyond the deadline (stopped, or without a processor), it reads what has
+        come meanwhile, or waits a moment for a child that was held up too: once, until ``forgive`` is called.
+        """
+        left = (deadline - time.monotonic()) * 1000
+        if left <= 0:
+            if not self._patient or not self._poll.poll(0):
+                self._expire()
+            self._patient = False
+        elif not self._poll.poll(left):
+            if not (self._patient and time.monotonic() > deadline + HELD_UP and self._poll.poll(_SECOND_LOOK * 1000)):
+                self._expire()
+            self._patient = False
         return self._read()
+
+    def forgive(self) -> None:
+        """From now on ``receive`` may look again after a deadline."""
+        self._patient = True
 
     def waiting(self) -> list[bytes]:
         """The lines that are there already. Raises ``ChannelClosed``."""
-        return self._read()
+        return self._read() if self._poll.poll(0) else []
+
+    def _expire(self) -> NoReturn:
+        self.stamp = time.monotonic()
+        raise ChannelTimeout
+
+    def processor_time(self) -> float:
+        """Seconds of processor time that the process, and all that it started, have used so far; 0 where the system
+        does not tell (Linux does)."""
+        return tree_time(self.pid)
 
     def say(self, line: bytes) -> None:
         """Writes a short line if that is possible at once."""

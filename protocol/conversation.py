@@ -11,25 +11,27 @@ from typing import Final, NoReturn
 
 from caboose.engine.moves import Move
 from caboose.engine.play import Info, Limits
-from caboose.protocol.channel import Channel, ChannelClosed, ChannelTimeout
+from caboose.protocol.channel import HELD_UP, Channel, ChannelClosed, ChannelTimeout
 from caboose.protocol.faults import EngineFault
 from caboose.protocol.lines import MAX_LINE, ProtocolError, shown, text_of
 from caboose.protocol.messages import parse_bestmove, parse_info_line
+from caboose.protocol.words import WordError, parse_move
 
 _FLOOD: Final = 32 << 20  # bytes of output in answer to one request that are no answer any more
 _STOP_TICK: Final = 0.005  # seconds between two looks at Limits.stop
 _REMEMBERED: Final = 4  # unknown lines that are kept to explain a fault
+_SHORT: Final = 64  # bytes of an answer that has nothing wrong with it
+SILENT: Final = "it wrote nothing (does it flush its output?)"
 
 
 class Conversation:
-    """Talks over ``channel``. ``margin`` and ``guard`` are those of ``EngineProcess``, in seconds."""
+    """Talks over ``channel``. ``guard`` is that of ``EngineProcess``, in seconds."""
 
-    __slots__ = ("_begin", "_deadline", "_limits", "_notes", "_number", "_stopped",
-                 "channel", "dead", "guard", "info_line", "last_time", "margin", "stale")  # fmt: skip
+    __slots__ = ("_allowed", "_answer", "_begin", "_deadline", "_limits", "_notes", "_number", "_over", "_stopped",
+                 "channel", "dead", "guard", "info_line", "last_time", "stale")  # fmt: skip
 
-    def __init__(self, channel: Channel, margin: float, guard: float) -> None:
+    def __init__(self, channel: Channel, guard: float) -> None:
         self.channel = channel
-        self.margin = margin
         self.guard = guard
         self.dead = ""
         """How the process ended; empty while it is not known to have."""
@@ -41,43 +43,68 @@ class Conversation:
         """The last info line of the last go, as it came."""
         self._notes: deque[str] = deque(maxlen=_REMEMBERED)
         self._number = 0
+        self._answer = b""
         self._limits = Limits()
+        self._allowed: float | None = None  # seconds for this go …
+        self._over = 0.0  # … and the margin
         self._begin = 0.0
         self._deadline = 0.0
         self._stopped = False
 
     # --- go ---
 
-    def ask(self, number: int, data: bytes, limits: Limits) -> Move:
-        """Sends ``data``, which ends with ``go number``, and waits for the move. Raises ``EngineFault``."""
+    def ask(self, number: int, data: bytes, limits: Limits, allowed: float | None, margin: float) -> Move:
+        """Sends ``data``, which ends with ``go number``, and waits for the move, for ``allowed`` seconds (None: the
+        guard) and ``margin``. Raises ``EngineFault``."""
         channel = self.channel
-        self._number, self._limits, self._stopped = number, limits, False
+        self._limits, self._allowed, self._over, self._stopped = limits, allowed, margin, False
+        self._number = number
+        self._answer = answer = b"bestmove %d " % number
         self.info_line = ""
         self._begin_request()
-        limit = self._limit()
-        channel.stamp = self._begin = time.monotonic()
-        self._deadline = self._begin + (self.guard if limit is None else limit / 1000 + self.margin)
+        watched = limits.stop is not None or limits.infinite
+        channel.stamp = self._begin = begin = time.monotonic()
+        self._deadline = begin + (self.guard if allowed is None else allowed + margin)
         try:
             lines = channel.send(data, self._deadline)
             while True:
                 for seen, line in enumerate(lines, 1):
-                    move = self._take(line)
+                    move = self._take_answer(line) if line.startswith(answer) else self._take(line)
                     if move is not None:
-                        self._take_unasked(lines[seen:])
+                        if seen < len(lines):
+                            self._take_unasked(lines[seen:])
                         return move
-                self._check_flood("a bestmove")
-                lines = self._receive()
+                if channel.received > _FLOOD:
+                    self._flooded("a bestmove")
+                lines = self._receive() if watched else channel.receive(self._deadline)
         except ChannelTimeout:
             self._late()
         except ChannelClosed as closed:
             self._died(str(closed))
         finally:
-            self.last_time = channel.stamp - self._begin
+            self.last_time = channel.stamp - begin
 
-    def _limit(self) -> float | None:
-        """The milliseconds that the limits allow; None when they do not limit the time."""
-        times = [limit for limit in (self._limits.movetime, self._limits.clock) if limit is not None]
-        return min(times) if times else None
+    def _take_answer(self, line: bytes) -> Move | None:
+        """The answer that we wait for, at first sight."""
+        self._check_time()
+        if len(line) <= _SHORT and line.isascii():
+            try:
+                return parse_move(line[len(self._answer) :].decode("ascii"))
+            except WordError:
+                pass  # said below, in the words of a whole line
+        return self._take(line)
+
+    def _check_time(self) -> None:
+        """Raises ``EngineFault`` for an answer that is late, before its move is looked at: late is not illegal.
+
+        An answer that we find because we were held up until long after the deadline counts as having come at the
+        deadline: nobody can tell, and an engine does not pay for our stalls.
+        """
+        channel = self.channel
+        if channel.stamp > self._deadline:
+            if channel.stamp - self._deadline < HELD_UP:
+                self._late()
+            channel.stamp = self._deadline
 
     def _receive(self) -> list[bytes]:
         """The next lines, keeping an eye on ``Limits.stop`` and, for infinite, on the guard."""
@@ -86,15 +113,15 @@ class Conversation:
             tick = self._deadline
         else:
             if stop.is_set():
-                self._say_stop(min(self._deadline, time.monotonic() + self.margin))
+                self._say_stop(min(self._deadline, time.monotonic() + self._over))
             tick = min(self._deadline, time.monotonic() + _STOP_TICK)
         try:
             return self.channel.receive(tick)
         except ChannelTimeout:
             if self.channel.stamp >= self._deadline:
-                if self._stopped or not self._limits.infinite or self._limit() is not None:
+                if self._stopped or not self._limits.infinite or self._allowed is not None:
                     raise
-                self._say_stop(self._deadline + self.margin)
+                self._say_stop(self._deadline + self._over)
             return []
 
     def _say_stop(self, deadline: float) -> None:
@@ -137,8 +164,7 @@ class Conversation:
             self.stale += 1
             self._notes.append(shown(text))
             return None
-        if self.channel.stamp > self._deadline:  # before its move is looked at: late is late, whatever the move
-            self._late()
+        self._check_time()
         try:
             return parse_bestmove(text)[1]
         except ProtocolError as error:
@@ -170,7 +196,8 @@ class Conversation:
                         answers.append(text)
                     if word == last:
                         return answers
-                self._check_flood(last)
+                if self.channel.received > _FLOOD:
+                    self._flooded(last)
                 came = self.channel.receive(deadline)
         except ChannelClosed as closed:
             self._notes.extend(map(shown, answers[-1:]))
@@ -179,15 +206,18 @@ class Conversation:
             if status := self.channel.status():
                 self._died(status)
             self._notes.extend(map(shown, answers[-1:]))
-            hint = "" if self.channel.received else "; it wrote nothing (does it flush its output?)"
+            hint = "" if self.channel.received else f"; {SILENT}"
             raise EngineFault("late", f"no {last} within {seconds:.3g} s of {lines[-1]}{hint}{self._heard()}") from None
 
     def _begin_request(self) -> None:
         """What came when nothing was asked is no answer to what is asked next."""
-        self._notes.clear()
+        if self._notes:
+            self._notes.clear()
         self.channel.received = 0
+        self.channel.forgive()
         try:
-            self._take_unasked(self.channel.waiting())
+            if lines := self.channel.waiting():
+                self._take_unasked(lines)
         except ChannelClosed as closed:
             self._died(str(closed))
 
@@ -214,22 +244,22 @@ class Conversation:
             raise EngineFault("garbled", str(error)) from None
         self._notes.append(shown(line))
 
-    def _check_flood(self, wanted: str) -> None:
-        if self.channel.received > _FLOOD:
-            raise EngineFault("garbled", f"{self.channel.received} bytes of output without {wanted}{self._heard()}")
+    def _flooded(self, wanted: str) -> NoReturn:
+        raise EngineFault("garbled", f"{self.channel.received} bytes of output without {wanted}{self._heard()}")
 
     def _late(self) -> NoReturn:
         if status := self.channel.status():  # a child of it holds the output open
             self._died(status)
         self.channel.say(b"stop\n")
-        limit = self._limit()
+        allowed, margin = self._allowed, self._over
+        hint = "" if self.channel.received else f"; {SILENT}"
         if self._stopped:
-            what = f"{self.margin * 1000:.0f} ms of stop"
-        elif limit is None:
+            what, hint = f"{margin * 1000:.0f} ms of stop", ""
+        elif allowed is None:
             what = f"the guard of {self.guard:g} s"
-        else:
-            what = f"{limit:.0f} ms and a margin of {self.margin * 1000:.0f} ms"
-        raise EngineFault("late", f"no answer within {what}{self._heard()}")
+        else:  # below zero a seat lives on what is left of the margin
+            what = f"{max(allowed, 0) * 1000:.0f} ms and a margin of {(margin + min(allowed, 0)) * 1000:.0f} ms"
+        raise EngineFault("late", f"no answer within {what}{hint}{self._heard()}")
 
     def _died(self, how: str) -> NoReturn:
         self.dead = how

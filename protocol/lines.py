@@ -56,6 +56,8 @@ class LineSplitter:
 
     def feed(self, data: bytes) -> list[bytes]:
         """The lines that ``data`` completes."""
+        if not self._size and not self._skipping and 0 < len(data) <= MAX_LINE and data.find(b"\n") == len(data) - 1:
+            return [data[:-1].removesuffix(b"\r")]  # one whole line, as an engine's answer is
         *ended, rest = data.split(b"\n")
         lines = []
         if ended:

@@ -7,7 +7,6 @@ The observation's lines are in ``observation``.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import isfinite
 from typing import Final
 
 from caboose.engine.moves import Move
@@ -16,7 +15,9 @@ from caboose.protocol.lines import VERSION, ProtocolError, shown
 from caboose.protocol.words import WordError, parse_move, parse_number
 
 _LARGEST: Final = 10**15 - 1  # the largest number that the grammar writes
-_TIMES: Final = ("movetime", "clock", "increment")
+_TIMES: Final = ("movetime", "clock", "increment", "allowance", "roundcap", "gamecap")
+_COUNTS: Final = ("nodes", "playouts")
+_WITH_CLOCK: Final = ("increment", "allowance")  # mean nothing without one
 _SHOWN_ERROR: Final = 400  # bytes of an error line that a person still reads
 
 
@@ -31,7 +32,9 @@ def _number(field: str, word: str | None, least: int = 0) -> int:
 
 def _milliseconds(time: float) -> int:
     """Whole milliseconds; rounded down, so as never to promise more time than there is."""
-    return min(max(int(time), 0), _LARGEST) if isfinite(time) else _LARGEST
+    if 0 <= time <= _LARGEST:
+        return int(time)
+    return 0 if time < 0 else _LARGEST  # infinity, or no number at all
 
 
 def _expect(line: str, word: str) -> list[str]:
@@ -165,8 +168,16 @@ def go_line(number: int, limits: Limits) -> str:
         line += f" clock {_milliseconds(limits.clock)}"
         if limits.increment:
             line += f" increment {_milliseconds(limits.increment)}"
+        if limits.allowance:
+            line += f" allowance {_milliseconds(limits.allowance)}"
+    if limits.roundcap is not None:
+        line += f" roundcap {_milliseconds(limits.roundcap)}"
+    if limits.gamecap is not None:
+        line += f" gamecap {_milliseconds(limits.gamecap)}"
     if limits.nodes is not None:
         line += f" nodes {max(limits.nodes, 1)}"
+    if limits.playouts is not None:
+        line += f" playouts {max(limits.playouts, 1)}"
     return f"{line} infinite" if limits.infinite else line
 
 
@@ -189,16 +200,17 @@ def parse_go(line: str) -> tuple[int, Limits]:
         seen.add(word)
         if word == "infinite":
             limits.infinite = True
-        elif word == "nodes":
-            limits.nodes = _number("nodes", next(rest, None), least=1)
+        elif word in _COUNTS:
+            setattr(limits, word, _number(word, next(rest, None), least=1))
         elif word in _TIMES:
             setattr(limits, word, float(_number(word, next(rest, None))))
         else:
-            raise ProtocolError(f"limit {shown(word)}, expected {', '.join(_TIMES)}, nodes or infinite")
-    if limits.increment is not None and limits.clock is None:
-        raise ProtocolError("increment: expected clock too")
-    if limits.clock is not None and limits.increment is None:
-        limits.increment = 0.0
+            raise ProtocolError(f"limit {shown(word)}, expected {', '.join(_TIMES + _COUNTS)} or infinite")
+    for name in _WITH_CLOCK:
+        if getattr(limits, name) is not None and limits.clock is None:
+            raise ProtocolError(f"{name}: expected clock too")
+        if getattr(limits, name) is None and limits.clock is not None:
+            setattr(limits, name, 0.0)
     if len(seen) == 0:
         limits.infinite = True
     return number, limits

@@ -1,6 +1,7 @@
 """Observations as text: all that one seat may know, complete enough for an engine started this second.
 
-What is written comes from an ``Observation``, which holds nothing hidden, so nothing hidden can be written.
+What is written (``caboose.engine.told``) comes from an ``Observation``, which holds nothing hidden, so nothing hidden
+can be written.
 What is read is checked twice: each line by itself when it comes, and all of them together, against the
 events and the rules, when the observation is asked for.
 """
@@ -8,17 +9,16 @@ events and the rules, when the observation is asked for.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from typing import Final, TypeVar
 
 from caboose.engine.moves import Move
 from caboose.engine.round import Event, Observation, OpenDouble
 from caboose.engine.rules import Rules
 from caboose.engine.tiles import MEXICAN, Tile, train_name
+from caboose.engine.told import observation_bytes
 from caboose.protocol.lines import ProtocolError, shown
 from caboose.protocol.words import (
     WordError,
-    event_text,
     parse_each,
     parse_event,
     parse_move,
@@ -39,57 +39,12 @@ TrainLine = tuple[int, bool, tuple[int, ...]]  # how many tiles, a marker, the o
 # --- writing -----------------------------------------------------------------------------------------------------
 
 
-@lru_cache(64)
-def _rules_line(rules: Rules) -> str:
-    return f"rules {rules}"
-
-
-@lru_cache(1024)
-def _scores_line(row: Sequence[int]) -> str:
-    return "scores " + " ".join(map(str, row))
-
-
 def observation_lines(observation: Observation) -> list[str]:
     """The lines that tell an engine what ``observation`` holds, in the order of ``docs/protocol.md``.
 
     ``legal`` is among them when the observer is to move.
     """
-    past = observation.past_scores
-    return [
-        "observation",
-        _rules_line(observation.rules),
-        f"seat {observation.seat + 1}",
-        f"round {len(past) + 1} hub {observation.hub} starter {observation.starter + 1}",
-        *map(_scores_line, past),
-        " ".join(["events", *map(event_text, observation.events)]),
-        " ".join(["hand", *map(str, observation.hand)]),
-        *_table_lines(observation),
-    ]
-
-
-def _table_lines(observation: Observation) -> list[str]:
-    lines = [" ".join(["hands", *map(str, observation.hand_sizes)]), f"boneyard {observation.boneyard_size}"]
-    for train, (tiles, marker, ends) in _trains(observation).items():
-        pips = " ".join(map(str, ends))
-        lines.append(f"train {train_name(train)} tiles {tiles} marker {'yes' if marker else 'no'} ends {pips}")
-    lines.append(" ".join(["doubles", *map(_double_text, observation.open_doubles)]))
-    if observation.turn == observation.seat:
-        lines.append(" ".join(["legal", *map(str, observation.legal_moves())]))
-    return lines
-
-
-def _double_text(double: OpenDouble) -> str:
-    return f"{train_name(double.train)}:{double.pips}:{double.need}"
-
-
-def _trains(observation: Observation) -> dict[int, TrainLine]:
-    """What a ``train`` line says, for each train."""
-    built = observation.trains
-    markers = [*observation.markers, False]
-    return {
-        train: (len(built.get(train, ())), marker, observation.ends(train))
-        for train, marker in zip([*range(observation.rules.players), MEXICAN], markers, strict=True)
-    }
+    return observation_bytes(observation).decode("ascii").splitlines()
 
 
 # --- reading -----------------------------------------------------------------------------------------------------
@@ -312,6 +267,20 @@ def _nothing_more(words: Sequence[str]) -> None:
 
 def _missing(word: str) -> ProtocolError:
     return ProtocolError(f"{word}: there is no such line, expected at least rules, seat, round and hand")
+
+
+def _double_text(double: OpenDouble) -> str:
+    return f"{train_name(double.train)}:{double.pips}:{double.need}"
+
+
+def _trains(observation: Observation) -> dict[int, TrainLine]:
+    """What a ``train`` line says, for each train."""
+    built = observation.trains
+    markers = [*observation.markers, False]
+    return {
+        train: (len(built.get(train, ())), marker, observation.ends(train))
+        for train, marker in zip([*range(observation.rules.players), MEXICAN], markers, strict=True)
+    }
 
 
 def _train_text(train: TrainLine) -> str:

@@ -7,6 +7,7 @@ misbehaves gives an ``EngineFault`` whose ``kind`` says how. What a fault costs 
 from __future__ import annotations
 
 import atexit
+import errno
 import os
 import shlex
 import time
@@ -18,6 +19,7 @@ from typing import Final, Self
 from caboose.engine.moves import Move
 from caboose.engine.play import Info, Limits, Option, OptionError
 from caboose.engine.round import Observation
+from caboose.engine.told import observation_bytes
 from caboose.protocol.channel import Channel, end
 from caboose.protocol.child import LackError
 from caboose.protocol.conversation import Conversation
@@ -33,7 +35,6 @@ from caboose.protocol.messages import (
     parse_option_line,
     setoption_line,
 )
-from caboose.protocol.observation import observation_lines
 
 __all__ = ["FAULT_KINDS", "EngineFault", "EngineProcess", "LackError", "close_all"]
 
@@ -46,8 +47,8 @@ class EngineProcess:
     ``command`` is a command line (split as a shell does) or its words. ``options`` are set at every start.
     ``start_timeout`` (seconds) bounds the handshake, and every later wait for ``readyok``. ``margin``
     (milliseconds) is what an answer may take beyond its limit. ``guard`` (seconds) bounds a ``go`` that no time
-    limits (nodes, infinite). ``name`` is used instead of the name that the engine gives. The engine's standard
-    error is thrown away, or appended to the file ``stderr``. ``launch`` says what it may use and see.
+    limits (nodes, playouts, infinite). ``name`` is used instead of the name that the engine gives. The engine's
+    standard error is thrown away, or appended to the file ``stderr``. ``launch`` says what it may use and see.
     """
 
     def __init__(
@@ -77,6 +78,7 @@ class EngineProcess:
         self._talk: Conversation | None = None  # with the last process that was started
         self._told_new_game = False
         self._number = 0
+        self._barred = ""
 
     # --- what it is ---
 
@@ -129,6 +131,12 @@ class EngineProcess:
         return 0.0 if self._talk is None else self._talk.last_time * 1000
 
     @property
+    def processor_time(self) -> float:
+        """Milliseconds of processor time that it and all that it started have used since its start; 0 when it does not
+        run, and where the system does not tell (Linux does)."""
+        return 0.0 if self._talk is None or not self.running else self._talk.channel.processor_time() * 1000
+
+    @property
     def last_info(self) -> Info | None:
         """The last ``info`` line of the last ``choose`` but ``info string``; None without one that can be read."""
         return None if self._talk is None else self._talk.info()
@@ -161,6 +169,8 @@ class EngineProcess:
         if self.running:
             return
         self.close()
+        if self._barred:
+            raise EngineFault("start", self._barred)
         self._about, self._options, self._capabilities = {}, {}, frozenset()
         self._told_new_game = False
         deadline = time.monotonic() + self._start_timeout
@@ -188,6 +198,11 @@ class EngineProcess:
         May be called at any time and more than once.
         """
         close_all([self])
+
+    def bar(self, why: str) -> None:
+        """Ends the process for good: every later ``start`` is an ``EngineFault`` that says ``why``."""
+        self.close()
+        self._barred = why
 
     def __enter__(self) -> Self:
         """Starts it."""
@@ -221,7 +236,7 @@ class EngineProcess:
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or str(error)
             raise EngineFault("start", f"cannot run {shown(shlex.join(words), 200)}: {why}") from None
-        self._talk = Conversation(channel, self._margin, self._guard)
+        self._talk = Conversation(channel, self._guard)
         _OPEN.add(self)
         return self._talk
 
@@ -279,15 +294,21 @@ class EngineProcess:
         Within limit + margin (or guard) it returns or raises. Once ``limits.stop`` is set, ``stop`` is sent and
         the engine has ``margin`` to answer. With ``infinite`` and nobody to set ``stop``, the guard sends it.
         """
+        times = [time for time in (limits.movetime, limits.roundcap, limits.gamecap) if time is not None]
+        if limits.clock is not None:
+            times.append(limits.clock + (limits.allowance or 0.0))
+        return self.ask(observation, limits, min(times, default=None), observation.legal_moves())
+
+    def ask(self, observation: Observation, limits: Limits, allowed: float | None, legal: Sequence[Move]) -> Move:
+        """As ``choose``, for callers who know better when an answer is late: after ``allowed`` ms and the margin (below
+        zero the margin is shorter by that), or after the guard if it is None; and what the ``legal`` moves are."""
         talk = self._alive()
-        legal = observation.legal_moves()
         self._number += 1
-        lines = observation_lines(observation)
-        lines.append(go_line(self._number, limits))
+        said = observation_bytes(observation) + go_line(self._number, limits).encode("ascii") + b"\n"
         if not self._told_new_game:  # started anew in mid-game
-            lines.insert(0, "newgame")
+            said = b"newgame\n" + said
             self._told_new_game = True
-        move = talk.ask(self._number, "\n".join([*lines, ""]).encode("ascii"), limits)
+        move = talk.ask(self._number, said, limits, None if allowed is None else allowed / 1000, self._margin)
         if move not in legal:
             raise EngineFault("illegal", f"{move}, expected one of {' '.join(map(str, legal))}")
         return move

@@ -149,16 +149,16 @@ def read_event(rules: Rules, text: str) -> Event:
     raise ValueError(f"{shown(text)} is not an event: expected SEAT and play MOVE, draw TILE, mark, pass, stop or hub")
 
 
-def read_notes(words: list[str]) -> tuple[float | None, float | None]:
-    """Time and score after a play or a stop."""
+def read_notes(words: list[str]) -> tuple[float | None, float | None, float | None]:
+    """Time, score and overrun after a play or a stop."""
     notes: dict[str, float] = {}
     for key, value in zip(words[::2], [*words[1::2], ""], strict=False):
-        if key not in ("time", "score") or key in notes:
-            raise ValueError(f"{shown(key)}, expected time MS and score PIPS, each once at most")
-        if not (_TIME if key == "time" else _SCORE).fullmatch(value):
+        if key not in ("time", "score", "over") or key in notes:
+            raise ValueError(f"{shown(key)}, expected time MS, score PIPS and over MS, each once at most")
+        if not (_SCORE if key == "score" else _TIME).fullmatch(value):
             raise ValueError(f"{key}: {shown(value)} is not a number such as 18.25")
         notes[key] = round(float(value), 3)  # what is written back
-    return notes.get("time"), notes.get("score")
+    return notes.get("time"), notes.get("score"), notes.get("over")
 
 
 def read_scores(rules: Rules, rest: str) -> tuple[tuple[int, ...], bool, bool]:

@@ -40,7 +40,8 @@ _NOTED: Final = ("play", "stop")  # events that may have a time and a score
 
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _EVENT_LINE: Final = re.compile(
-    rf"([0-9]{{1,2}} [a-z]+(?: [0-9M@-]+)?)(?: time ({DECIMAL}))?(?: score (-?{DECIMAL}))?".encode()
+    rf"([0-9]{{1,2}} [a-z]+(?: [0-9M@-]+)?)"
+    rf"(?: time ({DECIMAL}))?(?: score (-?{DECIMAL}))?(?: over ({DECIMAL}))?".encode()
 )
 
 
@@ -214,14 +215,15 @@ class _Reader:
         while (raw := lines.next()) is not None:
             event = None
             if (match := _EVENT_LINE.fullmatch(raw)) is not None:
-                text, time, score = match.groups()
+                text, time, score, over = match.groups()
                 event = known.get(text)
-            if event is not None and (time is score is None or event.kind in _NOTED):
+            if event is not None and (time is score is over is None or event.kind in _NOTED):
                 entry = EventLine(
                     event,
                     None if time is None else float(time),
                     None if score is None else float(score),
                     lines.number,
+                    None if over is None else float(over),
                 )
             elif raw.lstrip()[:1].isdigit():
                 entry = self.event(rules, raw)
@@ -243,7 +245,8 @@ class _Reader:
         if len(self.events) == _KNOWN:
             self.events.clear()
         self.events[text.encode()] = event
-        return EventLine(event, *read_notes(words[size:]), self.lines.number)
+        time, score, over = read_notes(words[size:])
+        return EventLine(event, time, score, self.lines.number, over)
 
     def deal(self, rules: Rules) -> Deal:
         """The deal in the next line."""

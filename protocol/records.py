@@ -31,12 +31,14 @@ _LAST_CHARACTER: Final = 0x10FFFF
 class EventLine(NamedTuple):
     """An event and what was noted of it: ``time`` are the ms that the player took for it, and ``score`` is what it
     expected of it (pips below the others' mean); both None where there was no choice or nobody said. ``line`` is
-    where it stands in its file, 0 in a record that was not read."""
+    where it stands in its file, 0 in a record that was not read. ``over`` are the ms by which the move came after its
+    limit, but within the margin; None where it came in time."""
 
     event: Event
     time: float | None = None
     score: float | None = None
     line: int = 0
+    over: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,6 +202,8 @@ def event_line_text(entry: EventLine) -> str:
         text += f" time {decimal_text(entry.time)}"
     if entry.score is not None:
         text += f" score {decimal_text(entry.score)}"
+    if entry.over is not None:
+        text += f" over {decimal_text(entry.over)}"
     return text
 
 

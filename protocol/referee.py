@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Final, NamedTuple, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 from caboose.engine.game import Game, places
 from caboose.engine.moves import Move
@@ -19,75 +19,18 @@ from caboose.engine.play import Bot, Info, Knowing, Limits
 from caboose.protocol.gamelog import GameLog
 from caboose.protocol.launch import SandboxError
 from caboose.protocol.process import EngineFault, EngineProcess, LackError
+from caboose.protocol.timing import SeatClock, TimeControl
 
 if TYPE_CHECKING:
     from caboose.engine.deal import Deal
     from caboose.engine.round import Event, Observation
 
-P = ParamSpec("P")
 T = TypeVar("T")
 
 FAULT_POLICIES: Final = ("fallback", "forfeit")
-DEFAULT_MARGIN: Final = 50.0  # ms: what the operating system may take between an engine's reply and our stamp
-DEFAULT_GUARD: Final = 60_000.0  # ms: the longest that a move may take where no limit is a time
-MOST: Final = 1_000_000_000  # of any limit: milliseconds (eleven days), or nodes
 
 
 # --------------------------------------------------------------------------------------------- value types
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TimeControl:
-    """What a seat may use. All times are milliseconds; what is None does not limit.
-
-    ``movetime`` limits each move. ``clock`` is for all moves of a seat in a game, ``increment`` comes on top
-    after each move that was asked for. ``nodes`` limits the search and is the engine's to obey. A reply counts as
-    late when it comes more than ``margin`` after the limit, or after ``guard`` where nothing limits the time.
-    Raises ``ValueError`` for numbers that make no sense.
-    """
-
-    movetime: float | None = None
-    clock: float | None = None
-    increment: float = 0.0
-    nodes: int | None = None
-    margin: float = DEFAULT_MARGIN
-    guard: float = DEFAULT_GUARD
-
-    def __post_init__(self) -> None:
-        for name in ("movetime", "clock", "nodes", "guard"):
-            value = getattr(self, name)
-            if value is not None and not 0 < value <= MOST:
-                raise ValueError(f"{name} {value}: expected a number above 0, at most {MOST}")
-        for name in ("increment", "margin"):
-            if not 0 <= getattr(self, name) <= MOST:
-                raise ValueError(f"{name} {getattr(self, name)}: expected a number from 0 to {MOST}")
-        if self.increment and self.clock is None:
-            raise ValueError("an increment needs a clock")
-
-    def limits(self, left: float) -> Limits:
-        """The limits for one move of a seat with ``left`` ms on its clock."""
-        return Limits(
-            movetime=self.movetime,
-            clock=None if self.clock is None else max(left, 0.0),
-            increment=None if self.clock is None else self.increment,
-            nodes=self.nodes,
-        )
-
-    def deadline(self, left: float) -> float:
-        """After how many ms the reply of a seat with ``left`` ms on its clock is late; ``left`` is negative while a
-        seat lives on the margin."""
-        allowed = [t for t in (self.movetime, None if self.clock is None else left) if t is not None]
-        return min(allowed) + self.margin if allowed else self.guard
-
-    def __str__(self) -> str:
-        parts = []
-        if self.movetime is not None:
-            parts.append(f"{self.movetime:g} ms a move")
-        if self.clock is not None:
-            parts.append(f"{self.clock / 1000:g} s a game and {self.increment / 1000:g} s a move")
-        if self.nodes is not None:
-            parts.append(f"{self.nodes:,} nodes a move")
-        return ", ".join(parts) or "no limit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +49,13 @@ class Fault:
 
 class Decision(NamedTuple):
     """A move that a player was asked for: the number of the event that it became (from 0), the milliseconds that it
-    took, and the score that the player expected (as in ``Info``), if it said one."""
+    took, the score that the player expected (as in ``Info``), if it said one, and the milliseconds by which it
+    came after its limit, but within the margin."""
 
     event: int
     time: float
     score: float | None = None
+    over: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +87,9 @@ class RoundResult:
 @dataclass(frozen=True, slots=True)
 class SeatResult:
     """How a seat fared. ``place`` is 1 for the winner; seats that tie share a place; a seat with a ``fault`` is
-    last. ``time`` and ``slowest`` are ms, over the ``decisions`` that its own player was asked for."""
+    last. ``time`` and ``slowest`` are ms, over the ``decisions`` that its own player was asked for. ``overruns`` of
+    them came after their limit, but within the margin, the worst by ``worst_overrun`` ms. ``cpu`` are the milliseconds
+    of processor time that an engine process and all that it started used in the game; 0 where that is not known."""
 
     total: int
     place: int
@@ -150,6 +97,9 @@ class SeatResult:
     slowest: float
     decisions: int
     fault: Fault | None = None
+    overruns: int = 0
+    worst_overrun: float = 0.0
+    cpu: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,22 +123,58 @@ class GameResult:
 # --------------------------------------------------------------------------------------------------- state
 
 
-@dataclass(slots=True)
 class _Seat:
-    """A seat during a game: who plays it now, its clock (ms), what its own player has used."""
+    """A seat during a game: its player, its clock, what its own player has used (ms)."""
 
-    player: Bot
-    left: float
-    time: float = 0.0
-    slowest: float = 0.0
-    decisions: int = 0
-    fault: Fault | None = None
+    __slots__ = (
+        "clock",
+        "cpu",
+        "decisions",
+        "engine",
+        "fault",
+        "knowing",
+        "overruns",
+        "player",
+        "slowest",
+        "time",
+        "worst",
+    )
+
+    def __init__(self, player: Bot, control: TimeControl) -> None:
+        self.player = player
+        self.engine = player if isinstance(player, EngineProcess) else None
+        self.knowing = player if isinstance(player, Knowing) else None
+        self.clock = SeatClock(control)
+        self.fault: Fault | None = None
+        self.decisions = 0
+        self.time = 0.0
+        self.slowest = 0.0
+        self.overruns = 0
+        self.worst = 0.0
+        self.cpu = 0.0
 
     def spend(self, used: float) -> None:
         """Counts a decision of the seat's own player."""
+        self.clock.spend(used)
         self.time += used
-        self.slowest = max(self.slowest, used)
         self.decisions += 1
+        if used > self.slowest:
+            self.slowest = used
+
+    def overrun(self, over: float) -> None:
+        """A reply came ``over`` ms after its limit, but within the margin."""
+        self.overruns += 1
+        self.worst = max(self.worst, over)
+
+    def begin_cpu(self) -> None:
+        """From here on the processor time of its engine counts."""
+        if self.engine is not None:
+            self.cpu = -self.engine.processor_time
+
+    def end_cpu(self) -> None:
+        """No more than this; a process that is gone says no more what it used."""
+        if self.engine is not None:
+            self.cpu = max(self.cpu + self.engine.processor_time, 0.0)
 
 
 # --------------------------------------------------------------------------------------------------- logic
@@ -238,7 +224,7 @@ class _Referee:
         log: GameLog | None,
     ) -> None:
         self.game = game
-        self.seats = [_Seat(bot, control.clock or 0.0) for bot in bots]
+        self.seats = [_Seat(bot, control) for bot in bots]
         self.control = control
         self.fallback = fallback
         self.forfeit = forfeit
@@ -254,20 +240,27 @@ class _Referee:
                 seat.player.log = self.log.seat(number)
         for seat in self.seats:
             try:
-                if isinstance(seat.player, EngineProcess):
-                    _guarded("start", seat.player.start)
+                if seat.engine is not None:
+                    _guarded("start", seat.engine.start)
                 _guarded("dead", seat.player.new_game)
             except EngineFault as fault:
                 self.take_over(seat, fault)
+            seat.begin_cpu()
         while True:
             self.play_round()
             if self.game.over or self.forfeited:
-                return GameResult(tuple(self.rounds), self.seat_results())
+                break
+        for seat in self.seats:
+            if seat.fault is None:
+                seat.end_cpu()
+        return GameResult(tuple(self.rounds), self.seat_results())
 
     def play_round(self) -> None:
         game, round = self.game, self.game.round
         past = game.scores
         decisions: list[Decision] = []
+        for seat in self.seats:
+            seat.clock.new_round()
         while not (round.over or self.forfeited):
             moves = round.legal_moves()
             if len(moves) == 1:
@@ -277,11 +270,13 @@ class _Referee:
             observation = round.observe(round.turn, past)
             if seat.fault is None:
                 try:
-                    move, used, score = self.ask(seat, observation, moves)
+                    if seat.engine is not None:
+                        move = self.ask_engine(seat, seat.engine, observation, moves, decisions)
+                    else:
+                        move = self.ask_bot(seat, observation, moves, decisions)
                 except EngineFault as fault:
                     self.take_over(seat, fault)
                     continue
-                decisions.append(Decision(len(observation.events), used, score))
             else:
                 move = self.fallback.choose(observation, Limits())
             round.apply(move)
@@ -291,40 +286,62 @@ class _Referee:
         if self.log is not None:
             self.log.flush()
 
-    def ask(self, seat: _Seat, observation: Observation, moves: list[Move]) -> tuple[Move, float, float | None]:
-        """The move of the seat's own player, the ms that it took, and the score that it expects, if it is wanted and
-        the player says one. Raises ``EngineFault``."""
-        player = seat.player
-        choose = player.choose
-        if isinstance(player, Knowing):
+    def ask_engine(
+        self,
+        seat: _Seat,
+        engine: EngineProcess,
+        observation: Observation,
+        moves: list[Move],
+        decisions: list[Decision],
+    ) -> Move:
+        """The move of an engine process. Raises ``EngineFault``."""
+        allowed = seat.clock.allowed()
+        try:
+            move = engine.ask(observation, seat.clock.limits(), allowed, moves)
+        finally:
+            used = engine.last_time  # its reply is stamped where it arrives
+            seat.spend(used)
+        over = 0.0
+        if allowed is not None and used > allowed:
+            over = used - allowed
+            seat.overrun(over)
+        if self.recording:
+            info = engine.last_info
+            decisions.append(Decision(len(observation.events), used, None if info is None else info.score, over))
+        return move
+
+    def ask_bot(self, seat: _Seat, observation: Observation, moves: list[Move], decisions: list[Decision]) -> Move:
+        """The move of a player in this process. Raises ``EngineFault``."""
+        choose = seat.player.choose
+        if seat.knowing is not None:
             # A copy, so that nothing it does reaches the game.
-            choose = partial(player.choose_knowing, self.game.round.copy())
-        deadline = self.control.deadline(seat.left)
-        limits = self.control.limits(seat.left)
+            choose = partial(seat.knowing.choose_knowing, self.game.round.copy())
+        limits, allowed = replace(seat.clock.limits()), seat.clock.allowed()  # a bot may do with its own what it likes
         reports: list[Info] = []
-        if self.recording and not isinstance(player, EngineProcess):
+        if self.recording:
             limits.report = reports.append
         start = time.perf_counter()
         try:
-            move = _guarded("dead", choose, observation, limits)
-        except EngineFault:
-            seat.spend((time.perf_counter() - start) * 1000)
-            raise
-        # An engine's reply is stamped where it arrives.
-        used = player.last_time if isinstance(player, EngineProcess) else (time.perf_counter() - start) * 1000
-        seat.spend(used)
-        if used > deadline:
-            raise EngineFault("late", f"took {used:.1f} ms, allowed were {deadline:.1f} ms with the margin")
+            move = _guarded("dead", lambda: choose(observation, limits))
+        finally:
+            used = (time.perf_counter() - start) * 1000
+            seat.spend(used)
+        over = 0.0
+        if allowed is None:
+            if used > self.control.guard:
+                raise EngineFault("late", f"took {used:.1f} ms, allowed was the guard of {self.control.guard:g} ms")
+        elif used > allowed:
+            over, most = used - allowed, allowed + self.control.margin
+            if used > most:
+                raise EngineFault("late", f"took {used:.1f} ms, allowed were {most:.1f} ms with the margin")
+            seat.overrun(over)
         if not isinstance(move, Move):
             raise EngineFault("garbled", f"returned {type(move).__name__}, expected Move")
         if move not in moves:
             raise EngineFault("illegal", f"played {move}, the legal moves were {' '.join(map(str, moves))}")
-        if self.control.clock is not None:
-            # Below zero is what the margin forgave: it is forgiven once in a game, not at each move.
-            seat.left += self.control.increment - used
-        if self.recording and isinstance(player, EngineProcess):
-            reports += [info for info in [player.last_info] if info is not None]
-        return move, used, reports[-1].score if reports else None
+        if self.recording:
+            decisions.append(Decision(len(observation.events), used, reports[-1].score if reports else None, over))
+        return move
 
     def take_over(self, seat: _Seat, error: EngineFault) -> None:
         """Takes the seat from its player after a fault."""
@@ -333,8 +350,9 @@ class _Referee:
         if self.log is not None:
             number = next(number for number, other in enumerate(self.seats) if other is seat)
             self.log.seat(number).note(f"fault {error}")
-        if isinstance(seat.player, EngineProcess):
-            seat.player.close()  # or it might think on while others are on the clock
+        if seat.engine is not None:
+            seat.end_cpu()
+            seat.engine.close()  # or it might think on while others are on the clock
 
     def round_result(self, decisions: list[Decision]) -> RoundResult:
         round, deal = self.game.round, self.game.deal
@@ -362,6 +380,9 @@ class _Referee:
                 slowest=seat.slowest,
                 decisions=seat.decisions,
                 fault=seat.fault,
+                overruns=seat.overruns,
+                worst_overrun=seat.worst,
+                cpu=seat.cpu,
             )
             for number, seat in enumerate(self.seats)
         )
@@ -377,11 +398,11 @@ def final_places(rows: Sequence[Sequence[int]], players: int, faulty: Collection
     return tuple([place_of.get(seat, players) for seat in range(players)])
 
 
-def _guarded(kind: str, call: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """What ``call`` returns; whatever it raises becomes an ``EngineFault``, of ``kind`` unless it is one already;
-    what this process lacks is nobody's fault."""
+def _guarded(kind: str, call: Callable[[], T]) -> T:
+    """What ``call`` returns; what it raises becomes an ``EngineFault``, of ``kind`` unless it is one already. What this
+    process lacks is no player's fault."""
     try:
-        return call(*args, **kwargs)
+        return call()
     except (EngineFault, LackError, SandboxError):
         raise
     except Exception as error:

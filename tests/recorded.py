@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from caboose.engine.game import Game
+from caboose.engine.round import Event
 from caboose.engine.rules import Rules
 from caboose.protocol.record_reader import read_records
 from caboose.protocol.records import (
@@ -39,7 +40,7 @@ def play_record(rules: Rules = SMALL, seed: int = 1, *, committed: bool = True, 
     faults: list[FaultRecord] = []
     while not game.over and not (faults and on_fault == "forfeit"):
         number, deal, round = game.number, game.deal, game.round
-        notes: dict[int, tuple[float, float | None]] = {}
+        notes: dict[int, EventLine] = {}
         while not round.over:
             moves, seat = round.legal_moves(), round.turn
             if len(moves) > 1 and all(fault.seat != seat for fault in faults):
@@ -49,9 +50,14 @@ def play_record(rules: Rules = SMALL, seed: int = 1, *, committed: bool = True, 
                     if on_fault == "forfeit":
                         break
                 else:
-                    notes[len(round.events)] = rng.randrange(20_000) / 1000, rng.choice((None, 0.0, -3.25, 12.5))
+                    time, score = rng.randrange(20_000) / 1000, rng.choice((None, 0.0, -3.25, 12.5))
+                    over = 1.5 if time > 19 else None
+                    notes[len(round.events)] = EventLine(Event("stop", seat), time, score, over=over)
             round.apply(rng.choice(moves))
-        entries = [EventLine(event, *notes.get(at, (None, None))) for at, event in enumerate(round.events)]
+        entries = [
+            notes[at]._replace(event=event) if at in notes else EventLine(event)
+            for at, event in enumerate(round.events)
+        ]
         rounds.append(
             RoundRecord(
                 number=number,

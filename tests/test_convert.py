@@ -110,7 +110,9 @@ def event_of(data: dict[str, Any]) -> EventLine:
     if "train" in data:
         assert tile is not None
         move = Move.of(tile, parse_train(data["train"]), data["match"])
-    return EventLine(Event(data["kind"], data["seat"] - 1, tile, move), data.get("time"), data.get("score"))
+    return EventLine(
+        Event(data["kind"], data["seat"] - 1, tile, move), data.get("time"), data.get("score"), over=data.get("over")
+    )
 
 
 def test_json_lines_have_all_that_the_record_has(file: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
@@ -136,7 +138,7 @@ def test_csv_has_a_row_for_each_event(file: Path, capfdbinary: pytest.CaptureFix
         for round in record.rounds:
             replay = Replay(record.rules, round.deal, [entry.event for entry in round.events])
             assert len(replay) == len(round.events)
-            for number, (event, time, score, _) in enumerate(round.events, 1):
+            for number, (event, time, score, *_) in enumerate(round.events, 1):
                 before, after, seat = replay.scene(number - 1), replay.scene(number), event.seat
                 move = event.move
                 chosen = event.kind == "play" or (event.kind == "stop" and STOP in before.moves)

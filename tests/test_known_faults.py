@@ -20,7 +20,8 @@ from caboose.engine.moves import STOP, Move
 from caboose.engine.play import Limits
 from caboose.engine.round import Event, Observation, Round
 from caboose.engine.rules import PRESETS, Rules
-from caboose.protocol.referee import TimeControl, play_game
+from caboose.protocol.referee import play_game
+from caboose.protocol.timing import TimeControl
 from comparing import choose, random_rounds, walk
 from players import Scripted
 from reference import MEXICAN, whole_set

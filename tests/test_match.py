@@ -27,7 +27,7 @@ from caboose.arena.report import MatchProgress
 from caboose.arena.results import BlockResult, MatchResult, ResultError, read_result, write_result
 from caboose.arena.stats import Scoreboard
 from caboose.engine.rules import Rules
-from caboose.protocol.referee import TimeControl
+from caboose.protocol.timing import TimeControl
 from players import engine_command, is_alive, wait_until
 
 NODES = TimeControl(nodes=50)
@@ -63,7 +63,7 @@ def facts(result: MatchResult) -> list[object]:
     told: list[object] = []
     for block in result.blocks:
         for game in block.games:
-            seats = [replace(seat, time=0, slowest=0) for seat in game.result.seats]
+            seats = [replace(seat, time=0, slowest=0, cpu=0, overruns=0, worst_overrun=0) for seat in game.result.seats]
             told.append((block.block, game.seating, game.result.rounds, seats))
     return told
 

@@ -27,7 +27,8 @@ from caboose.engine.search import Search
 from caboose.engine.tiles import TILES, Tile, tile_of
 from caboose.protocol.record_reader import read_records
 from caboose.protocol.records import GameRecord
-from caboose.protocol.referee import TimeControl, play_game
+from caboose.protocol.referee import play_game
+from caboose.protocol.timing import TimeControl
 from comparing import random_deal, random_rules
 from players import Scripted
 

@@ -67,12 +67,17 @@ def some_limits(draw: st.DrawFn) -> Limits:
     limits = Limits(
         movetime=draw(st.none() | times),
         clock=draw(st.none() | times),
+        roundcap=draw(st.none() | times),
+        gamecap=draw(st.none() | times),
         nodes=draw(st.none() | st.integers(1, 10**15 - 1)),
+        playouts=draw(st.none() | st.integers(1, 10**15 - 1)),
         infinite=draw(st.booleans()),
     )
     if limits.clock is not None:
         limits.increment = draw(times)
-    if limits.movetime is limits.clock is limits.nodes is None:
+        limits.allowance = draw(times)
+    given_limits = limits.movetime, limits.clock, limits.roundcap, limits.gamecap, limits.nodes, limits.playouts
+    if all(limit is None for limit in given_limits):
         limits.infinite = True
     return limits
 
@@ -155,7 +160,10 @@ def test_an_info_string_says_nothing_to_us() -> None:
         ("go 1 movetime", "movetime: the number is missing"),
         ("go 1 movetime fast", "movetime: 'fast'"),
         ("go 1 nodes 0", "nodes: '0'"),
-        ("go 1 depth 5", "limit 'depth', expected movetime, clock, increment, nodes or infinite"),
+        (
+            "go 1 depth 5",
+            "limit 'depth', expected movetime, clock, increment, allowance, roundcap, gamecap, nodes, playouts or",
+        ),
         ("go 1 nodes 5 nodes 6", "nodes: expected only once"),
         ("go 1 increment 5", "increment: expected clock too"),
     ],

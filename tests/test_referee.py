@@ -16,7 +16,8 @@ from caboose.engine.play import Bot, Info, Limits
 from caboose.engine.round import Observation, Round
 from caboose.engine.rules import Rules
 from caboose.protocol.process import EngineProcess, close_all
-from caboose.protocol.referee import GameResult, TimeControl, play_game
+from caboose.protocol.referee import GameResult, play_game
+from caboose.protocol.timing import TimeControl
 from players import Scripted, engine_command, first_legal, is_alive, last_legal
 
 RELAXED = TimeControl(nodes=1)  # nothing but the guard limits the time

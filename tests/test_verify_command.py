@@ -25,7 +25,7 @@ from caboose.arena.stats import Scoreboard
 from caboose.engine.rules import Rules
 from caboose.protocol.record_reader import read_records
 from caboose.protocol.records import GameRecord, RecordError, commitment, record_text
-from caboose.protocol.referee import TimeControl
+from caboose.protocol.timing import TimeControl
 from caboose.protocol.verify import verify
 from players import engine_command, wait_until
 from recorded import play_record

@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import secrets
 import sys
+from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, BinaryIO, Final
+from typing import Annotated, Any, BinaryIO, Final
 
 import typer
 from rich.console import Console
 
 from caboose import bots as builtin
-from caboose.arena.blocks import FALLBACK, Plan
+from caboose.arena.blocks import CRASHED, FALLBACK, MOST_REPLAYS, RESTARTS, Plan
 from caboose.arena.commands.table import PANEL as TABLE
 from caboose.arena.commands.table import PLAYERS_RANGE, PresetOption, RuleOption, SetOption, make_rules
 from caboose.arena.commands.untrusted import (
@@ -32,10 +33,11 @@ from caboose.arena.executors import Executor, LocalExecutor, PoolExecutor
 from caboose.arena.lineup import make_contestants, make_lineup
 from caboose.arena.match import interruptible, play_match, standings
 from caboose.arena.records import open_record
-from caboose.arena.report import MatchProgress, print_heading, print_standings
+from caboose.arena.report import MatchProgress, fault_lines, print_heading, print_standings
 from caboose.arena.results import result_text, temporary_beside, write_result
 from caboose.protocol.child import hide
-from caboose.protocol.referee import DEFAULT_GUARD, DEFAULT_MARGIN, FAULT_POLICIES, TimeControl
+from caboose.protocol.referee import FAULT_POLICIES
+from caboose.protocol.timing import DEFAULT_GUARD, DEFAULT_MARGIN, DEFAULT_STARTUP, TimeControl
 
 DEFAULT_MOVETIME: Final = 20.0
 DEFAULT_BLOCKS: Final = 20
@@ -108,8 +110,27 @@ def match(
             metavar="BASE+INC", help="Seconds for a seat's whole game, and more with each move.", rich_help_panel=TIME
         ),
     ] = None,
+    allowance: Annotated[
+        float,
+        typer.Option(
+            metavar="MS",
+            help="With --tc: what each move may take before the clock runs, which makes the clock a bank.",
+            rich_help_panel=TIME,
+        ),
+    ] = 0.0,
+    round_cap: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", help="The most for all moves of a seat in a round.", rich_help_panel=TIME),
+    ] = None,
+    game_cap: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", help="The most for all moves of a seat in a game.", rich_help_panel=TIME),
+    ] = None,
     nodes: Annotated[
         int | None, typer.Option(help="Search iterations for each move, instead of a time.", rich_help_panel=TIME)
+    ] = None,
+    playouts: Annotated[
+        int | None, typer.Option(help="Rounds played to their end for each move.", rich_help_panel=TIME)
     ] = None,
     margin: Annotated[
         float,
@@ -121,6 +142,14 @@ def match(
             metavar="SECONDS", help="The longest a move may take where no time limits it.", rich_help_panel=TIME
         ),
     ] = DEFAULT_GUARD / 1000,
+    grace: Annotated[
+        float,
+        typer.Option(metavar="MS", help="What the first move of a seat in a game may take more.", rich_help_panel=TIME),
+    ] = 0.0,
+    start_timeout: Annotated[
+        float,
+        typer.Option(metavar="SECONDS", help="How long an engine may take to start.", rich_help_panel=TIME),
+    ] = DEFAULT_STARTUP / 1000,
     blocks: Annotated[
         int,
         typer.Option(min=1, help="Blocks to play: the same deals in every rotation of the seats.", rich_help_panel=RUN),
@@ -146,6 +175,27 @@ def match(
             rich_help_panel=RUN,
         ),
     ] = FAULT_POLICIES[0],
+    restart: Annotated[
+        str,
+        typer.Option(
+            metavar="|".join(RESTARTS),
+            help="Which engines are new processes in each game: foreign ones (auto), all (on), none (off; then one "
+            "with a fault is out for the rest of the match).",
+            rich_help_panel=RUN,
+        ),
+    ] = RESTARTS[0],
+    crashed: Annotated[
+        str,
+        typer.Option(
+            metavar="|".join(CRASHED),
+            help=f"A game in which a player crashes is lost for it, or played again, {MOST_REPLAYS} times at most.",
+            rich_help_panel=RUN,
+        ),
+    ] = CRASHED[0],
+    strict: Annotated[
+        bool,
+        typer.Option("--strict", help="Exit code 1 when there was any fault, and list them all.", rich_help_panel=RUN),
+    ] = False,
     log: LogOption = None,
     sandbox: SandboxOption = False,
     share: ShareOption = None,
@@ -173,10 +223,14 @@ def match(
 ) -> None:
     """Let bots play against each other and print the standings.
 
-    Exit code 1: an engine does not start, or the match does not end; what was played is still printed and written.
+    Exit code 1: an engine does not start, the match does not end, or with --strict there was a fault; what was played
+    is still printed and written.
     """
-    if on_fault not in FAULT_POLICIES:
-        raise CallError(f"--on-fault {on_fault}: expected {' or '.join(FAULT_POLICIES)}")
+    check_word("--on-fault", on_fault, FAULT_POLICIES)
+    check_word("--restart", restart, RESTARTS)
+    check_word("--crashed", crashed, CRASHED)
+    if restart == "off" and crashed == "replayed":
+        raise CallError("--restart off with --crashed replayed: expected one of them, as a replay needs a new process")
     contestants = make_contestants(bots or [], engine or [], option or [], measuring=in_process)
     lineup = make_lineup(contestants, players)
     launch = make_launch(
@@ -191,9 +245,23 @@ def match(
     plan = Plan(
         rules=make_rules(preset, lineup.players, {"set": set, "rounds": rounds}, rule or []),
         lineup=lineup,
-        control=make_control(movetime, tc, nodes, margin, guard * 1000),
+        control=make_control(
+            movetime=movetime,
+            tc=tc,
+            allowance=allowance,
+            roundcap=None if round_cap is None else round_cap * 1000,
+            gamecap=None if game_cap is None else game_cap * 1000,
+            nodes=nodes,
+            playouts=playouts,
+            margin=margin,
+            guard=guard * 1000,
+            grace=grace,
+            startup=start_timeout * 1000,
+        ),
         seed=make_seed(seed),
         on_fault=on_fault,
+        restart=restart,
+        crashed=crashed,
         in_process=in_process,
         recording=record is not None,
         launch=launch,
@@ -229,10 +297,10 @@ def match(
                     write_result(result, rows, json)
             except OSError as error:
                 unwritten = f"--json {json}: {error.strerror}"
-        print_standings(console, result, rows)
+        print_standings(console, result, rows, all_faults=strict)
     if unwritten:
         raise RunError(unwritten)
-    if result.problem:
+    if result.problem or (strict and fault_lines(result)):
         raise typer.Exit(1)
 
 
@@ -253,17 +321,21 @@ def make_seed(text: str | None) -> int:
     return int(given)
 
 
-def make_control(movetime: float | None, tc: str | None, nodes: int | None, margin: float, guard: float) -> TimeControl:
-    """The time control that a call asks for, ``tc`` in seconds and the rest in ms. Raises ``CallError``."""
-    given = {"--movetime": movetime, "--tc": tc, "--nodes": nodes}
-    names = [name for name, value in given.items() if value is not None]
-    if len(names) > 1:
-        raise CallError(f"{' and '.join(names)} are given: expected one of --movetime, --tc and --nodes")
-    clock, increment = (None, 0.0) if tc is None else _parse_tc(tc)
-    if not names:
-        movetime = DEFAULT_MOVETIME
+def check_word(name: str, value: str, words: Sequence[str]) -> None:
+    """Raises ``CallError`` for a value that is none of ``words``."""
+    if value not in words:
+        raise CallError(f"{name} {value}: expected {', '.join(words[:-1])} or {words[-1]}")
+
+
+def make_control(*, tc: str | None, **given: Any) -> TimeControl:
+    """The time control that a call asks for: the fields of ``TimeControl``, and ``tc`` in seconds for its clock. Raises
+    ``CallError``."""
+    if tc is not None:
+        given["clock"], given["increment"] = _parse_tc(tc)
+    if all(given.get(name) is None for name in ("movetime", "clock", "roundcap", "gamecap", "nodes", "playouts")):
+        given["movetime"] = DEFAULT_MOVETIME
     try:
-        return TimeControl(movetime=movetime, clock=clock, increment=increment, nodes=nodes, margin=margin, guard=guard)
+        return TimeControl(**given)
     except ValueError as error:
         raise CallError(f"time control: {error}") from None
 

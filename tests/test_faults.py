@@ -1,0 +1,148 @@
+"""Engines that break the protocol: each fault has its right name, costs its own seat alone, and is over in time."""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from caboose.protocol.process import EngineProcess, LackError
+from caboose.protocol.timing import TimeControl
+from misbehaving import SLACK, children, nothing_left
+from misdeeds import AT, LIMIT, MARGIN, MISDEEDS, STARTUP, Misdeed, meet
+from players import Scripted, engine_command, wait_until
+from test_referee import play
+
+PAGE = Path(__file__).parent.parent / "docs" / "referee.md"
+BY_NAME = {misdeed.name: misdeed for misdeed in MISDEEDS}
+
+
+@pytest.fixture(autouse=True)
+def clean() -> Iterator[None]:
+    with nothing_left():
+        yield
+
+
+@pytest.mark.parametrize("misdeed", MISDEEDS, ids=lambda misdeed: misdeed.name.replace(" ", "-"))
+def test_a_misdeed_has_its_outcome_and_costs_nobody_else(tmp_path: Path, misdeed: Misdeed) -> None:
+    result, recovery = meet(misdeed, tmp_path, seat=len(misdeed.name) % 2)
+    bad, good = result.seats if len(misdeed.name) % 2 == 0 else reversed(result.seats)
+    assert good.fault is None and good.decisions > AT
+    assert len(result.rounds) == 2 and all(round.complete for round in result.rounds)
+    if not misdeed.kind:
+        assert bad.fault is None, bad.fault
+        assert bad.decisions > AT
+        return
+    assert bad.fault is not None
+    assert bad.fault.kind == misdeed.kind, bad.fault
+    assert misdeed.detail in bad.fault.detail
+    assert bad.place == 2 and good.place == 1
+    wanted = STARTUP if misdeed.kind == "start" else LIMIT + MARGIN
+    assert recovery < wanted / 1000 + SLACK
+    if misdeed.on_go != "pass":
+        assert bad.fault.decision in (AT, AT + 1)  # who closes its input is found out at the next
+
+
+def test_the_page_says_what_becomes_of_each() -> None:
+    rows = re.findall(r"^\| ([a-z][^|]+) \| (?:`(\w+)`|no fault) \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert rows == [(misdeed.name, misdeed.kind) for misdeed in MISDEEDS]
+
+
+def test_late_by_a_millisecond_is_late_without_a_margin(tmp_path: Path) -> None:
+    command = engine_command(tmp_path, "asked == 2 and time.sleep(0.121)")
+    for margin, kind in ((0.0, "late"), (2000.0, "")):
+        control = TimeControl(movetime=120, margin=margin)
+        with EngineProcess(command, margin=margin) as engine:
+            seat = play([engine, Scripted()], control=control, recording=True).seats[0]
+        assert (seat.fault.kind if seat.fault else "") == kind
+        if not kind:
+            assert seat.overruns >= 1 and 0 < seat.worst_overrun < 2000
+
+
+def test_overruns_are_in_the_log(tmp_path: Path) -> None:
+    with EngineProcess(engine_command(tmp_path, "asked == 2 and time.sleep(0.2)"), margin=5000) as engine:
+        result = play([engine, Scripted()], control=TimeControl(movetime=150, margin=5000), recording=True)
+    log = result.rounds[0].log
+    assert log is not None
+    own = [made for made in log.decisions if log.events[made.event].seat == 0]
+    assert own[1].over == own[1].time - 150 > 0
+    assert result.seats[0].worst_overrun >= own[1].over
+    assert result.seats[0].overruns == sum(made.over > 0 for made in own)
+
+
+def test_an_engine_does_not_pay_when_the_referee_was_stopped(tmp_path: Path) -> None:
+    # Stopped at its first move, and set going again when its time is long over; the engine answered meanwhile.
+    script = (
+        "import os, signal, subprocess\n"
+        "def stop():\n"
+        "    global stopped\n"
+        "    subprocess.Popen(['sh', '-c', f'sleep 1.5; kill -CONT {os.getppid()}'])\n"
+        "    os.kill(os.getppid(), signal.SIGSTOP)\n"
+    )
+    command = engine_command(tmp_path, "asked == 1 and stop()", before=script)
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            with EngineProcess(command, margin=50) as engine:
+                seat = play([engine, Scripted()], control=TimeControl(movetime=400)).seats[0]
+            os.write(write, f"{seat.fault and seat.fault.kind} {seat.overruns >= 1}".encode())
+        finally:
+            os._exit(0)
+    os.close(write)
+    told = os.read(read, 100).decode()
+    os.close(read)
+    os.waitpid(child, 0)
+    assert told == "None True"
+
+
+def test_a_frozen_engine_is_a_stall_and_no_crash(tmp_path: Path) -> None:
+    with EngineProcess(engine_command(tmp_path, "time.sleep(0.1)")) as engine:
+        pid = engine.pid
+        assert pid is not None
+        timer = threading.Timer(0.15, os.kill, (pid, signal.SIGSTOP))
+        timer.start()
+        fault = play([engine, Scripted()], control=TimeControl(movetime=300)).seats[0].fault
+        timer.join()
+    assert fault is not None and fault.kind == "late"
+    assert pid not in children()
+
+
+def test_our_own_shortage_is_nobodys_fault(tmp_path: Path) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    command = engine_command(tmp_path)
+    play([Scripted(), Scripted()])  # loads what it needs
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))  # those are taken
+    try:
+        with pytest.raises(LackError, match="Too many open files"):
+            play([EngineProcess(command), Scripted()])
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_processor_time_counts_also_that_of_children(tmp_path: Path) -> None:
+    burn = "exec('end = time.process_time() + 0.05\\nwhile time.process_time() < end: pass')"
+    with EngineProcess(engine_command(tmp_path, f"asked < 3 and {burn}")) as engine:
+        seat = play([engine, Scripted()]).seats[0]
+        assert 100 <= seat.cpu < 3000
+    helper = f"(os.fork() or ({burn}, time.sleep(60)))"
+    with EngineProcess(engine_command(tmp_path, f"asked < 3 and {helper}; asked < 4 and time.sleep(0.3)")) as engine:
+        seat = play([engine, Scripted()]).seats[0]
+        assert 100 <= seat.cpu < 3000
+    assert play([Scripted(), Scripted()]).seats[0].cpu == 0
+
+
+def test_an_engine_that_is_barred_does_not_start_again(tmp_path: Path) -> None:
+    engine = EngineProcess(engine_command(tmp_path))
+    engine.start()
+    pid = engine.pid
+    engine.bar("it is out")
+    assert wait_until(lambda: pid not in children())
+    fault = play([engine, Scripted()]).seats[0].fault
+    assert fault is not None and (fault.kind, fault.detail, fault.decision) == ("start", "it is out", 0)
