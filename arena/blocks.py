@@ -28,6 +28,7 @@ from caboose.protocol.launch import PLAIN, Launch
 from caboose.protocol.process import EngineProcess, close_all
 from caboose.protocol.referee import GameResult, play_game
 from caboose.protocol.timing import TimeControl
+from caboose.protocol.usage import wake_promptly
 
 FALLBACK: Final = "greedy"  # finishes the seats of players that failed
 RESTARTS: Final = ("auto", "on", "off")
@@ -121,6 +122,8 @@ class Bench:
         ]
         """The engines that live for one game."""
         self.fallback = bots.create(FALLBACK)
+        if engines:
+            wake_promptly()
 
     def __enter__(self) -> Self:
         return self

@@ -68,28 +68,30 @@ class RecordFile:
     def _find(self) -> Iterator[tuple[int, int]]:
         position, line = -1, 0  # of ``text``, which begins with the end of a line that is not in the file
         text = b"\n"
+        first = 0  # where games have not been looked for yet; what is before it may belong to the line of one
         while True:
             self._file.seek(position + len(text))
             data = self._file.read(_CHUNK)
             text += data
             searched = 0
             # A game that begins in the last bytes is found with those that follow.
-            end = len(text) - _LONGEST if data else len(text)
-            for begins in _words(text, end):
+            end = max(first - 1, len(text) - _LONGEST) if data else len(text)
+            for begins in _words(text, first, end):
                 line += text.count(b"\n", searched, begins)
                 searched = begins
                 yield position + begins, line
             if not data:
                 return
-            keep = max(searched, len(text) - _LONGEST)
+            keep = max(searched, end - _LONGEST)
+            first = end + 1 - keep
             line += text.count(b"\n", searched, keep)
             position += keep
             text = text[keep:]
 
 
-def _words(text: bytes, end: int) -> Iterator[int]:
-    """Where the word ``game`` stands first in a line of ``text``, before ``end``."""
-    begins = text.find(_WORD, 0, end + len(_WORD))
+def _words(text: bytes, first: int, end: int) -> Iterator[int]:
+    """Where the word ``game`` stands first in a line of ``text``, from ``first`` to ``end``."""
+    begins = text.find(_WORD, first, end + len(_WORD))
     while begins >= 0:
         start, behind = max(0, begins - _LONGEST), text[begins + len(_WORD) : begins + len(_WORD) + 1]
         if (not behind or behind in b" \t\r\n") and _BEFORE.search(text[start:begins]):

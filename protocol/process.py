@@ -7,7 +7,6 @@ misbehaves gives an ``EngineFault`` whose ``kind`` says how. What a fault costs 
 from __future__ import annotations
 
 import atexit
-import errno
 import os
 import shlex
 import time

@@ -81,9 +81,10 @@ def test_an_engine_does_not_pay_when_the_referee_was_stopped(tmp_path: Path) -> 
     script = (
         "import os, signal, subprocess\n"
         "def stop():\n"
-        "    global stopped\n"
-        "    subprocess.Popen(['sh', '-c', f'sleep 1.5; kill -CONT {os.getppid()}'])\n"
-        "    os.kill(os.getppid(), signal.SIGSTOP)\n"
+        "    keeper = open(f'/proc/{os.getppid()}/stat').read()\n"
+        "    referee = int(keeper.rpartition(')')[2].split()[1])\n"
+        "    subprocess.Popen(['sh', '-c', f'sleep 1.5; kill -CONT {referee}'])\n"
+        "    os.kill(referee, signal.SIGSTOP)\n"
     )
     command = engine_command(tmp_path, "asked == 1 and stop()", before=script)
     read, write = os.pipe()

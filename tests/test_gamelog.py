@@ -19,7 +19,7 @@ from caboose.engine.rules import Rules
 from caboose.protocol import gamelog
 from caboose.protocol.gamelog import CAME, ERROR, NOTE, SENT, GameLog, LogError, LogLine, LogTorn, read_log
 from caboose.protocol.process import EngineProcess
-from caboose.protocol.referee import TimeControl
+from caboose.protocol.timing import TimeControl
 from misbehaving import a_position, nothing_left
 from players import engine_command, wait_until
 

@@ -21,7 +21,7 @@ from caboose.arena.match import play_match
 from caboose.engine.rules import Rules
 from caboose.protocol.child import Child, LackError
 from caboose.protocol.process import EngineProcess
-from caboose.protocol.referee import TimeControl
+from caboose.protocol.timing import TimeControl
 from misbehaving import nothing_left, raw
 from players import engine_command, is_alive, wait_until
 

@@ -31,7 +31,8 @@ from caboose.engine.rules import Rules
 from caboose.protocol.messages import go_line
 from caboose.protocol.observation import observation_lines
 from caboose.protocol.process import EngineProcess
-from caboose.protocol.referee import TimeControl, play_game
+from caboose.protocol.referee import play_game
+from caboose.protocol.timing import TimeControl
 from comparing import choose, random_rounds
 from players import Scripted, engine_command
 
