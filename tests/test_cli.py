@@ -258,7 +258,7 @@ def test_json_may_go_to_standard_output(capsys: pytest.CaptureFixture[str]) -> N
 def test_a_value_that_no_line_can_hold_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     engine = tmp_path / "e.sh"
     engine.write_text(
-        'echo "option name Book type string"; echo "cabooseok 1"; while read -r w; do echo readyok; done\n',
+        'read -r w; echo "option name Book type string"; echo "cabooseok 1"; while read -r w; do echo readyok; done\n',
         encoding="ascii",
     )
     assert run(["match", f"sh {engine}", "greedy", *QUICK, "--option", f"1.Book={'x' * 70_000}"]) != 0
