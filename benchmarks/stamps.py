@@ -1,8 +1,9 @@
 """How far the referee's stamps are off: the time from an engine's answer to the moment that we take for it.
 
 ``python benchmarks/stamps.py`` plays games at the same time, as ``caboose match --concurrency`` does: each in a process
-of its own, against an engine that says by the system's monotonic clock when it wrote each answer. The engine sleeps for a while
-before it answers, or works as long (``--busy``), which is the hard case where there are more games than processors.
+of its own, against an engine that says by the system's monotonic clock when it wrote each answer. The engine sleeps for
+a while before it answers, or works as long (``--busy``), which is the hard case where there are more games than
+processors.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import multiprocessing
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +22,7 @@ import numpy as np
 from caboose.bots import create
 from caboose.engine.game import Game
 from caboose.engine.moves import Move
-from caboose.engine.play import Limits
+from caboose.engine.play import Bot, Limits
 from caboose.engine.round import Observation
 from caboose.engine.rules import Rules
 from caboose.protocol.process import EngineProcess
@@ -41,7 +43,7 @@ class Stamped(EngineProcess):
         super().__init__(command)
         self.errors: list[float] = []
 
-    def ask(self, observation: Observation, limits: Limits, allowed: float | None, legal: list[Move]) -> Move:
+    def ask(self, observation: Observation, limits: Limits, allowed: float | None, legal: Sequence[Move]) -> Move:
         move = super().ask(observation, limits, allowed, legal)
         info = self.last_info
         assert info is not None and self._talk is not None
@@ -55,7 +57,7 @@ def play(command: list[str], games: int, seed: int) -> list[float]:
     wake_promptly()
     with Stamped(command) as engine:
         for number in range(games):
-            bots = [engine, *[create("random") for _ in range(3)]]
+            bots: list[Bot] = [engine, *[create("random") for _ in range(3)]]
             result = play_game(Game(RULES, [seed, number]), bots, CONTROL, fallback=create("greedy"))
             assert not result.tainted, result.seats[0].fault
     return engine.errors
