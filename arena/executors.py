@@ -210,7 +210,7 @@ def _play_blocks(plan: Plan, bench: Bench, pipe: Connection) -> None:
     while True:
         try:
             block = pipe.recv()
-        except EOFError:
+        except (EOFError, ConnectionError):
             return
         try:
             message: _Message = play_block(plan, bench, block, lambda: pipe.send(None))
@@ -218,7 +218,7 @@ def _play_blocks(plan: Plan, bench: Bench, pipe: Connection) -> None:
             message = str(error)
         except Exception:
             message = traceback.format_exc()
-        with suppress(BrokenPipeError):  # the pool is gone: the next read sees it too
+        with suppress(ConnectionError):  # the pool is gone: the next read sees it too
             pipe.send(message)
 
 
