@@ -12,6 +12,7 @@ from setuptools.command.build_ext import build_ext
 # A list and not a glob: a source that is missing stops the build instead of making a wheel without it.
 MODULES = ["moves", "round", "perft", "playout", "belief", "endgame", "search", "simulate", "measure", "told"]
 PROGRAMS = {"keeper": "protocol"}  # in C, to be run and not to be imported
+C_SUFFIX = ".c11"  # of what is written by hand: .c files are what Cython makes
 JOBS = 2
 
 DIRECTIVES = {
@@ -73,8 +74,13 @@ class BuildExtensions(build_ext):
         if extension.name.rpartition(".")[2] not in PROGRAMS:
             super().build_extension(extension)
             return
+        self.compiler.src_extensions = [*self.compiler.src_extensions, C_SUFFIX]
         objects = self.compiler.compile(
-            extension.sources, output_dir=self.build_temp, extra_postargs=["-O2", "-Wall"], depends=extension.depends
+            extension.sources,
+            output_dir=self.build_temp,
+            extra_preargs=["-x", "c"],
+            extra_postargs=["-O2", "-Wall"],
+            depends=extension.depends,
         )
         target = Path(self.get_ext_fullpath(extension.name))
         self.compiler.link_executable(objects, target.name, output_dir=str(target.parent))
@@ -100,7 +106,7 @@ if __name__ == "__main__":
     setup(
         ext_modules=[
             *[Extension(f"caboose.engine.{name}", [f"engine/{name}.pyx"], include_dirs=["engine"]) for name in MODULES],
-            *[Extension(f"caboose.{package}.{name}", [f"{package}/{name}.c"]) for name, package in PROGRAMS.items()],
+            *[Extension(f"caboose.{package}.{name}", [f"{package}/{name}{C_SUFFIX}"]) for name, package in PROGRAMS.items()],
         ],
         cmdclass={"build_ext": BuildExtensions},
     )

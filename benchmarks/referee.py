@@ -27,7 +27,7 @@ from caboose.protocol.referee import play_game
 from caboose.protocol.timing import TimeControl
 from grid import ROOT
 
-ENGINE: Final = ROOT / "benchmarks" / "first_move.c"
+ENGINE: Final = ROOT / "benchmarks" / "first_move.c11"
 RULES: Final = Rules.of("family", 4)
 CONTROL: Final = TimeControl(movetime=1000)
 PLAYERS: Final = 4
@@ -47,7 +47,7 @@ class Cost(NamedTuple):
 def build_engine(folder: Path) -> list[str]:
     """The command of the engine in C, compiled into ``folder``."""
     program = folder / "first_move"
-    subprocess.run([os.environ.get("CC", "cc"), "-O2", "-o", str(program), str(ENGINE)], check=True)
+    subprocess.run([os.environ.get("CC", "cc"), "-O2", "-o", str(program), "-x", "c", str(ENGINE)], check=True)
     return [str(program)]
 
 

@@ -1,6 +1,6 @@
 """A child process, its keeper and its pipes: started, asked how it fares, ended, and nothing of it left.
 
-``keeper.c`` tells what a keeper is. All deadlines are ``time.monotonic`` seconds.
+``keeper.c11`` tells what a keeper is. All deadlines are ``time.monotonic`` seconds.
 """
 
 from __future__ import annotations

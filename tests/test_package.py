@@ -80,7 +80,7 @@ def test_every_package_is_typed() -> None:
 def test_sdist_has_all_sources_and_nothing_built(sdist: Path) -> None:
     files = {path.relative_to(sdist).as_posix() for path in sdist.rglob("*") if path.is_file()}
     needed = {name.removeprefix("caboose/") for name in package_files()}
-    needed |= {f"engine/{name}.pyx" for name in COMPILED} | {f"{PROGRAM}.c"}
+    needed |= {f"engine/{name}.pyx" for name in COMPILED} | {f"{PROGRAM}.c11"}
     needed |= {"pyproject.toml", "setup.py", "README.md", "LICENSE", "CHANGELOG.md", "Makefile", "tests/conftest.py"}
     assert needed - files == set()
     assert [name for name in files if name.endswith((".so", ".pyc", PROGRAM)) or name.startswith("build/")] == []
