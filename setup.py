@@ -106,7 +106,10 @@ if __name__ == "__main__":
     setup(
         ext_modules=[
             *[Extension(f"caboose.engine.{name}", [f"engine/{name}.pyx"], include_dirs=["engine"]) for name in MODULES],
-            *[Extension(f"caboose.{package}.{name}", [f"{package}/{name}{C_SUFFIX}"]) for name, package in PROGRAMS.items()],
+            *[
+                Extension(f"caboose.{package}.{name}", [f"{package}/{name}{C_SUFFIX}"])
+                for name, package in PROGRAMS.items()
+            ],
         ],
         cmdclass={"build_ext": BuildExtensions},
     )

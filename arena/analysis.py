@@ -17,10 +17,9 @@ from caboose.engine.belief import Belief, Cohort
 from caboose.engine.moves import Move
 from caboose.engine.round import Observation
 from caboose.engine.rules import Rules, tiles_in_set
-from caboose.engine.search import Candidate, Search
+from caboose.engine.search import INFERENCE, Candidate, Search
 from caboose.engine.tiles import TILES, Tile
 
-INFERENCE: Final = 0.07  # what mcts plays with
 BELIEF_SAMPLES: Final = 4000  # worlds behind a probability: it is off by less than 1.6 %, 95 times of 100
 _FIRST_CHUNK: Final = 256  # playouts between two looks at the clock and for Ctrl-C, at first …
 _CHUNK_SECONDS: Final = 0.03  # … and then so many as take that long
@@ -119,11 +118,12 @@ class Hidden:
 class Beliefs:
     """What a seat can know of hidden tiles: the hands of the others by seat, then the boneyard.
 
-    ``matrix`` is that of ``Belief.matrix``: seats and boneyard × tiles of the set.
+    ``matrix`` is that of ``Belief.matrix``: seats and boneyard × tiles of the set, with so much ``inference``.
     """
 
     matrix: npt.NDArray[np.float64]
     hidden: tuple[Hidden, ...]
+    inference: float
 
 
 # ------------------------------------------------------------------------------------------------ a choice
@@ -248,7 +248,7 @@ def beliefs_of(view: Observation, seed: int = 0, *, inference: float = INFERENCE
     matrix = belief.matrix(BELIEF_SAMPLES, seed, inference)
     others = [seat for seat in range(view.rules.players) if seat != view.seat]
     hands = [_hidden(view.rules, matrix[seat], seat, belief.cohorts(seat)) for seat in others]
-    return Beliefs(matrix, (*hands, _hidden(view.rules, matrix[-1], None, ())))
+    return Beliefs(matrix, (*hands, _hidden(view.rules, matrix[-1], None, ())), inference)
 
 
 def _hidden(rules: Rules, row: npt.NDArray[np.float64], seat: int | None, cohorts: tuple[Cohort, ...]) -> Hidden:

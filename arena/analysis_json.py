@@ -51,10 +51,10 @@ def ranked_object(ranked: Ranked) -> dict[str, Any]:
     }
 
 
-def beliefs_object(beliefs: Beliefs, inference: float | None) -> dict[str, Any]:
+def beliefs_object(beliefs: Beliefs) -> dict[str, Any]:
     """Where the tiles are."""
     return {
-        "inference": inference,
+        "inference": beliefs.inference,
         "tiles": [str(tile) for tile in TILES[: beliefs.matrix.shape[1]]],
         "matrix": [[round(float(share), 6) for share in row] for row in beliefs.matrix],
         "hidden": [_hidden_object(hidden) for hidden in beliefs.hidden],

@@ -143,14 +143,16 @@ class Bench:
 def play_block(plan: Plan, bench: Bench, block: int, on_game: Callable[[], None]) -> BlockResult:
     """Plays a block with the players of ``bench``; ``on_game`` is called after each of its games."""
     games = []
-    logs: list[GameLog] = []
+    logs: dict[str, GameLog] = {}
+    log = None
     try:
         for number, seating in enumerate(seatings(plan, block), 1):
             crashes: list[Crash] = []
             for replays in range(MOST_REPLAYS + 1):
                 if plan.logs is not None:
-                    logs.append(GameLog(_about(plan, block, number, seating)))
-                result = _play_once(plan, bench, block, seating, logs[-1] if logs else None)
+                    name = f"block-{block + 1:05}-game-{number:02}" + (f"-replay-{replays}" if replays else "")
+                    log = logs[name] = GameLog(_about(plan, block, number, seating))
+                result = _play_once(plan, bench, block, seating, log)
                 came = [
                     Crash(seat, fared.fault)
                     for seat, fared in enumerate(result.seats)
@@ -159,16 +161,14 @@ def play_block(plan: Plan, bench: Bench, block: int, on_game: Callable[[], None]
                 if plan.crashed != "replayed" or not came or replays == MOST_REPLAYS:
                     break
                 crashes += came
-                if logs:
-                    logs.pop()  # of the game as it counts there is a log
             games.append(GameInBlock(seating, result, tuple(crashes)))
             on_game()
     finally:
         # As with records: all games of a block have the same deals, which nobody shall be able to look up.
         bench.unlog()
-        for number, log in enumerate(logs, 1):
+        for name, log in logs.items():
             assert plan.logs is not None
-            log.save(plan.logs / f"block-{block + 1:05}-game-{number:02}.log.gz")
+            log.save(plan.logs / f"{name}.log.gz")
     return BlockResult(block, tuple(games))
 
 

@@ -12,7 +12,7 @@ from caboose.bots.base import SEED, BuiltIn
 from caboose.engine.moves import Move
 from caboose.engine.play import Candidate, Info, Limits, Option
 from caboose.engine.round import Observation, Round
-from caboose.engine.search import MAX_MEMORY, MAX_THREADS, POLICIES, Search
+from caboose.engine.search import INFERENCE, MAX_MEMORY, MAX_THREADS, POLICIES, Search
 
 CHUNK: Final = 32  # playouts between two looks at the clock, at first …
 CHUNK_SECONDS: Final = 0.001  # … and then so many as take that long
@@ -70,7 +70,14 @@ class MctsBot(BuiltIn):
         Option("PlanNodes", "spin", default=40, min=1, max=100_000, help="tries for a long train in playouts"),
         Option("Playouts", "combo", default=POLICIES[0], choices=POLICIES, help="how the players of playouts choose"),
         Option("Noise", "spin", default=4, min=0, max=1000, help="chance in playouts, in rank points"),
-        Option("Inference", "spin", default=70, min=0, max=1000, help="1/1000: what others' choices say of hands"),
+        Option(
+            "Inference",
+            "spin",
+            default=round(1000 * INFERENCE),
+            min=0,
+            max=1000,
+            help="1/1000: what others' choices say of hands",
+        ),
         Option("Hash", "spin", default=4, min=1, max=MAX_MEMORY, help="MiB for positions of solved ends"),
         Option("Endgame", "spin", default=9, min=0, max=190, help="tiles of the others from which the end is solved"),
     )

@@ -11,6 +11,7 @@ from caboose.engine.rules import Rules
 
 MAX_THREADS: int
 MAX_MEMORY: int
+INFERENCE: float
 POLICIES: tuple[str, ...]
 
 class Candidate(NamedTuple):

@@ -50,6 +50,7 @@ cdef enum:
 
 MAX_THREADS = LANES
 MAX_MEMORY = 4096
+INFERENCE = 0.07  # what a choice counts, unless told
 POLICIES = ("planner", "greedy", "random")
 
 
@@ -156,7 +157,7 @@ cdef class Search:
         int noise=4,
         int endgame=9,
         int memory=4,
-        double inference=0.07,
+        double inference=INFERENCE,
         int threads=1,
         str policy="planner",
         Round truth=None,

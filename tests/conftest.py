@@ -2,7 +2,10 @@
 
 import signal
 
+import pytest
 from hypothesis import settings
+
+from caboose.protocol.launch import SandboxError, check_sandbox
 
 # The suite says the same each time, however busy the machine; `make soak` is what looks for new cases.
 settings.register_profile("caboose", deadline=None, derandomize=True, database=None)
@@ -14,3 +17,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+@pytest.fixture
+def sandboxed() -> None:
+    """For tests that need bubblewrap."""
+    try:
+        check_sandbox()
+    except SandboxError as error:
+        pytest.skip(str(error))

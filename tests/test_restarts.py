@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import shlex
 import subprocess
@@ -52,7 +53,18 @@ def test_restarts_after_a_fault(tmp_path: Path, restart: str, starts: int, kinds
 def test_a_crashed_game_is_replayed_and_its_crashes_are_kept(tmp_path: Path) -> None:
     once = tmp_path / "once"
     crash = f"os.path.exists({str(once)!r}) or (open({str(once)!r}, 'w').close(), sys.exit(9))"
-    result, count = starts_of(tmp_path, crash, crashed="replayed")
+    logs = tmp_path / "logs"
+    logs.mkdir()
+    result, count = starts_of(tmp_path, crash, crashed="replayed", logs=logs)
+    assert sorted(path.name.removesuffix(".log.gz") for path in logs.iterdir()) == [
+        "block-00001-game-01",
+        "block-00001-game-01-replay-1",
+        "block-00001-game-02",
+        "block-00002-game-01",
+        "block-00002-game-02",
+    ]
+    said = gzip.decompress((logs / "block-00001-game-01.log.gz").read_bytes()).decode()
+    assert "it exited with code 9" in said
     first, *others = [game for block in result.blocks for game in block.games]
     assert [(crash.fault.kind, crash.fault.decision) for crash in first.crashes] == [("dead", 1)]
     assert not first.result.tainted and not any(game.crashes for game in others)

@@ -63,14 +63,6 @@ def clean() -> Iterator[None]:
         yield
 
 
-@pytest.fixture
-def sandboxed() -> None:
-    try:
-        check_sandbox()
-    except SandboxError as error:
-        pytest.skip(str(error))
-
-
 def told(command: list[str], launch: Launch) -> list[str]:
     """What an engine that puts its findings into its name has found."""
     with EngineProcess(command, launch=launch) as engine:

@@ -13,18 +13,9 @@ from caboose.arena.cli import run
 from caboose.arena.results import read_result
 from caboose.protocol import launch
 from caboose.protocol.gamelog import LogLine, read_log
-from caboose.protocol.launch import SandboxError, check_sandbox
 from players import engine_command
 
 QUICK = ["--players", "2", "--rounds", "1", "--set", "9", "--blocks", "1", "--movetime", "20", "--margin", "5000"]
-
-
-@pytest.fixture
-def sandboxed() -> None:
-    try:
-        check_sandbox()
-    except SandboxError as error:
-        pytest.skip(str(error))
 
 
 @pytest.fixture

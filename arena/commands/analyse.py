@@ -10,7 +10,6 @@ from rich.console import Console
 
 from caboose.arena import caboose_version
 from caboose.arena.analysis import (
-    INFERENCE,
     Beliefs,
     Choice,
     Decided,
@@ -52,7 +51,7 @@ from caboose.arena.subjects import (
     subject_of_game,
     subject_of_table,
 )
-from caboose.engine.search import MAX_THREADS
+from caboose.engine.search import INFERENCE, MAX_THREADS
 from caboose.protocol.records import RecordError
 
 POSITION_NODES: Final = 20_000
@@ -219,7 +218,7 @@ def report_position(subject: Subject, effort: Effort, *, top: int, inference: fl
                 "seed": effort.seed,
                 "complete": not interrupted,
                 "choice": None if choice is None else choice_object(choice),
-                "belief": None if beliefs is None else beliefs_object(beliefs, inference),
+                "belief": None if beliefs is None else beliefs_object(beliefs),
             }
         )
     else:
