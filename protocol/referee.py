@@ -236,8 +236,8 @@ class _Referee:
     def play(self) -> GameResult:
         self.fallback.new_game()
         for number, seat in enumerate(self.seats):
-            if self.log is not None and isinstance(seat.player, EngineProcess):
-                seat.player.log = self.log.seat(number)
+            if self.log is not None and seat.engine is not None:
+                seat.engine.log = self.log.seat(number)
         for seat in self.seats:
             try:
                 if seat.engine is not None:
