@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
-import numpy as np
+from numpy.random import PCG64, Generator, SeedSequence
 
 import caboose.bots as bots
 from caboose.arena.lineup import Lineup
@@ -94,7 +94,7 @@ def seatings(plan: Plan, block: int) -> list[tuple[int, ...]]:
     The order round the table is drawn by lot for each block, so that no contestant always plays after the same
     one; it is then turned so that each entry has each seat once.
     """
-    generator = np.random.Generator(np.random.PCG64(_branch(plan.seed, block, _SEATING)))
+    generator = Generator(PCG64(_branch(plan.seed, block, _SEATING)))
     order = generator.permutation(plan.lineup.players).tolist()
     return [tuple(order[-turn:] + order[:-turn]) for turn in range(len(order))]
 
@@ -203,5 +203,5 @@ def _about(plan: Plan, block: int, number: int, seating: Sequence[int]) -> Itera
         yield f"player {seat} {contestant.label}{command}"
 
 
-def _branch(seed: int, block: int, branch: int) -> np.random.SeedSequence:
-    return np.random.SeedSequence(seed, spawn_key=(block, branch))
+def _branch(seed: int, block: int, branch: int) -> SeedSequence:
+    return SeedSequence(seed, spawn_key=(block, branch))

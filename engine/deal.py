@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.random import PCG64, Generator, SeedSequence
 
 from caboose.engine.rules import Rules, tiles_in_set
 from caboose.engine.tiles import TILES, Tile
@@ -47,7 +48,7 @@ class Deal:
         seeds = [seed] if isinstance(seed, int | np.integer) else list(seed)
         if not seeds or not all(isinstance(part, int | np.integer) and part >= 0 for part in seeds):
             raise ValueError(f"seed {seed!r}: expected a whole number of at least 0, or a list of them")
-        generator = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed)))
+        generator = Generator(PCG64(SeedSequence(seed)))
         lot = int(generator.integers(rules.players))
         hub_tile = Tile(hub, hub)
         pool = [t for t in TILES[: tiles_in_set(rules.set)] if rules.hub == "dealt" or t != hub_tile]

@@ -13,6 +13,7 @@ from operator import index
 from typing import NamedTuple
 
 import numpy as np
+from numpy.random import SeedSequence  # now: Ctrl-C while numpy loads it later would be an ImportError
 
 POLICIES = ("random", "greedy", "planner")
 
@@ -148,7 +149,7 @@ def simulate(rules, rounds, policy="random", seed=0, threads=1, hub=None, plan_n
     batch.chunk = CHUNK
     if batch.policy == PLANNED:
         batch.chunk = max(1, CHUNK // max(1, batch.plan_nodes // PLAN_NODES))
-    batch.seed = np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]
+    batch.seed = SeedSequence(seed).generate_state(1, np.uint64)[0]
     batch.size = fill_deck(batch.deck, &batch.header, batch.dealt_hub)
     result = Simulation(
         np.zeros((batch.rounds, rules.players), np.int32),
