@@ -73,6 +73,10 @@ instructions: $(READY) ## count the core's instructions (valgrind) and compare w
 update-instructions: $(READY) ## count the core's instructions and keep the counts of this build
 	@$(BIN)/python benchmarks/instructions.py --update
 
+.PHONY: networks
+networks: $(READY) ## make the networks of the search anew, from planners' rounds (about a minute each)
+	@$(BIN)/python -m caboose.engine.train
+
 .PHONY: benchmarks
 benchmarks: $(READY) ## measure what should be fast, show it and keep it as a run
 	@$(BIN)/python benchmarks/compare.py save

@@ -69,6 +69,7 @@ class MctsBot(BuiltIn):
         Option("GameWeight", "spin", default=0, min=0, max=100, help="% that winning the game counts in the end"),
         Option("PlanNodes", "spin", default=40, min=1, max=100_000, help="tries for a long train in playouts"),
         Option("Playouts", "combo", default=POLICIES[0], choices=POLICIES, help="how the players of playouts choose"),
+        Option("Laps", "spin", default=3, min=0, max=1000, help="laps of a playout before a network judges it; 0: all"),
         Option("Noise", "spin", default=4, min=0, max=1000, help="chance in playouts, in rank points"),
         Option(
             "Inference",
@@ -113,6 +114,7 @@ class MctsBot(BuiltIn):
             plan_nodes=self.number("PlanNodes"),
             noise=self.number("Noise"),
             policy=self.text("Playouts"),
+            laps=self.number("Laps"),
             inference=self.number("Inference") / 1000,
             endgame=self.number("Endgame"),
             memory=self.number("Hash"),

@@ -65,6 +65,10 @@ from caboose.engine.state cimport (
 )
 
 
+cdef enum:
+    TO_THE_END = 1 << 30  # turns: more than any round has
+
+
 # What each seat means to do, kept while a round is played out.
 cdef struct Plans:
     Plan seats[SEATS]
@@ -85,11 +89,11 @@ cdef inline void play_code(State *s, u16 code) noexcept nogil:
         play_tile(s, code, NULL)
 
 
-# Plays the round to its end with every seat following its plan; the choices are those of `choose_planned`. Where every
-# train has one end (`plain`), sets do what a list of moves would do: the tiles that fit the own train and those that
-# fit any other, and each of these tiles is ranked once.
+# Plays the round for so many turns, or to its end, with every seat following its plan; the choices are those of
+# `choose_planned`. Where every train has one end (`plain`), sets do what a list of moves would do: the tiles that fit
+# the own train and those that fit any other, and each of these tiles is ranked once.
 cdef inline void play_out_planned_as(
-    State *s, Plans *plans, int nodes, int noise, int words, bint plain, Rng *rng
+    State *s, Plans *plans, int nodes, int noise, int turns, int words, bint plain, Rng *rng
 ) noexcept nogil:
     cdef u16 codes[MAX_MOVES]
     cdef u64 tiles[WORDS]
@@ -99,8 +103,14 @@ cdef inline void play_out_planned_as(
     cdef int n, choice, mode, word
     cdef int tile = 0
     cdef int place = 0
+    cdef int mover = s.turn
     cdef u32 trains, fits
     while s.over == RUNNING:
+        if s.turn != mover:
+            mover = s.turn
+            turns -= 1
+            if turns == 0:
+                return
         plan = &plans.seats[s.turn]
         mode = placing(s, &place)
         if not plain or mode == AT_USABLE_DOUBLES or on_chain(s):
@@ -221,15 +231,17 @@ cdef inline void play_planned(State *s, Plan *plan, int tile, u32 fits) noexcept
 
 
 # The one branch of a round: as in `play_out_uniform`.
-cdef inline void play_out_planned(State *s, Plans *plans, int nodes, int noise, Rng *rng) noexcept nogil:
+cdef inline void play_out_planned(
+    State *s, Plans *plans, int nodes, int noise, int turns, Rng *rng
+) noexcept nogil:
     if s.rules.answer != ANYWHERE:
-        play_out_planned_as(s, plans, nodes, noise, WORDS, False, rng)
+        play_out_planned_as(s, plans, nodes, noise, turns, WORDS, False, rng)
     elif s.rules.top <= 9:
-        play_out_planned_as(s, plans, nodes, noise, 1, True, rng)
+        play_out_planned_as(s, plans, nodes, noise, turns, 1, True, rng)
     elif s.rules.top <= 12:
-        play_out_planned_as(s, plans, nodes, noise, 2, True, rng)
+        play_out_planned_as(s, plans, nodes, noise, turns, 2, True, rng)
     else:
-        play_out_planned_as(s, plans, nodes, noise, 3, True, rng)
+        play_out_planned_as(s, plans, nodes, noise, turns, 3, True, rng)
 
 
 cdef inline void play_out_greedy(State *s) noexcept nogil:

@@ -51,9 +51,8 @@ cdef inline int choose_greedy(const State *s, const u16 *codes, int n) noexcept 
     return best
 
 
-# Sees to it that `plan` fits the mover's own train and hand.
-cdef inline void refresh_plan(const State *s, Plan *plan, int nodes) noexcept nogil:
-    cdef int seat = s.turn
+# Sees to it that `plan` fits the own train and the hand of `seat`.
+cdef inline void fit_plan(const State *s, Plan *plan, int seat, int nodes) noexcept nogil:
     cdef u32 ends = s.ends[seat]
     cdef int value = lowest32(ends)
     cdef bint fits = plan.next < plan.size and (ends >> plan.value) & 1
@@ -61,6 +60,10 @@ cdef inline void refresh_plan(const State *s, Plan *plan, int nodes) noexcept no
         fits = not (plan.mask[0] & ~s.hand[seat][0] | plan.mask[1] & ~s.hand[seat][1] | plan.mask[2] & ~s.hand[seat][2])
     if not fits:
         make_plan(plan, &s.hand[seat][0], value, nodes)
+
+
+cdef inline void refresh_plan(const State *s, Plan *plan, int nodes) noexcept nogil:
+    fit_plan(s, plan, s.turn, nodes)
 
 
 # What the mover wants, in points for each kind of move.

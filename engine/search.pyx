@@ -21,16 +21,26 @@ from caboose.engine.evidence cimport Evidence, gather_evidence, in_set, into_set
 from caboose.engine.inference cimport FIRST_STEPS, STEPS, Model, gather_choices, infer
 from caboose.engine.moves cimport move_of_code
 from caboose.engine.plan cimport Plan, make_plan
-from caboose.engine.playout cimport Plans, play_code, play_out_greedy, play_out_planned, play_out_uniform
+from caboose.engine.playout cimport (
+    TO_THE_END,
+    Plans,
+    play_code,
+    play_out_greedy,
+    play_out_planned,
+    play_out_uniform,
+)
 from caboose.engine.policy cimport choose_planned, follow
 from caboose.engine.round cimport Observation, Round
 from caboose.engine.sampler cimport Sampler, belief_mix, belief_sample, belief_start, write_world
 from caboose.engine.standing cimport Standing, make_standing, winning_chance
 from caboose.engine.state cimport MAX_MOVES, RUNNING, State, advance, hand_score, holds, legal_moves
+from caboose.engine.value cimport OUTPUTS, Hands, INPUTS, Network, describe, look, set_weights, think
 
 from typing import NamedTuple
 
 import numpy as np
+
+from caboose.engine.networks import network_for
 
 cdef enum:
     MAX_ARMS = 128       # of more moves than that the last ones are left out, the planner's choice excepted
@@ -57,7 +67,7 @@ POLICIES = ("planner", "greedy", "random")
 class Candidate(NamedTuple):
     """A move of the race: ``score`` is the pips by which the seat ends below the others' mean, ± ``error`` (95 %).
 
-    ``win`` is the share of worlds in which nobody ended with fewer pips; 0 visits say nothing of either.
+    ``win`` is the chance that nobody ends with fewer pips; 0 visits say nothing of either.
     """
 
     move: object
@@ -73,7 +83,7 @@ cdef struct Arm:
     int length
     bint racing
     int visits
-    int wins             # playouts in which nobody ended with fewer pips
+    double wins          # sum of the chances to end with the fewest pips
     double total         # of the values, by which moves are compared
     double score         # sum of the pips below the others' mean …
     double squares       # … and of their squares
@@ -83,7 +93,7 @@ cdef struct Arm:
 cdef struct Trial:
     double value
     double score
-    bint won
+    double win           # the chance to end with the fewest pips: 0 or 1 at the end of a round
 
 
 # What a thread works with.
@@ -101,16 +111,18 @@ cdef class Search:
     errors of their difference. ``win_bonus`` is the pips that winning the round is worth besides the score, and
     ``game_weight`` (0 to 1) how much the chance to win the game counts instead, the more the fewer rounds are left;
     ``plan_nodes`` bounds the search for a train in playouts, and ``noise`` is the range of chance in their ranks
-    (points); with another ``policy``, ``greedy`` or ``random``, playouts are played so. When the boneyard is empty and
-    the others hold at most ``endgame`` tiles together, worlds are solved where that is quick, and played out elsewhere
-    (0: never), but not where the game counts. What they come to is kept in at most ``memory`` MiB (1 to 4096).
-    ``inference`` is how much the others' choices say: a world is less likely by exp(-inference) for each point by which
-    they fall short of a planner's (0: nothing). ``threads`` is 1 to 8: the result is the same for any number. ``truth``
-    is for measuring only: the round itself, which is then looked at instead of worlds; of it only the hands, with the
-    boneyard shuffled anew for each world, when ``open_boneyard`` is False; and of those only so much that each hidden
-    tile's place is known with the chance ``shown`` (0 to 1), when that is less than 1. ``moves`` are those that race,
-    by default all legal ones. Raises ``ValueError`` when the seat is not to move, for numbers that make no sense, when
-    no deal agrees with what it has seen, when ``truth`` is not the round that it sees, or when ``moves`` are none, not
+    (points); with another ``policy``, ``greedy`` or ``random``, playouts are played so. A planner's playouts end after
+    ``laps`` turns of every seat where there is a network for the rules, which says what the round is worth then; with 0
+    they go on to its end, as they do anyway where the game counts or the boneyard is known. When the boneyard is empty
+    and the others hold at most ``endgame`` tiles together, worlds are solved where that is quick, and played out
+    elsewhere; 0: never, nor where the game counts. They are kept in at most ``memory`` MiB (1 to 4096). ``inference``
+    is how much the others' choices say: a world is less likely by exp(-inference) for each point by which they fall
+    short of a planner's; 0: nothing. ``threads`` is 1 to 8: the result is the same for any number. ``truth`` is for
+    measuring only: the round itself, which is then looked at instead of worlds; of it only the hands, with the boneyard
+    shuffled anew for each world, when ``open_boneyard`` is False; and of those only so much that each hidden tile's
+    place is known with the chance ``shown`` (0 to 1), when that is less than 1. ``moves`` are those that race, by
+    default all legal ones. Raises ``ValueError`` when the seat is not to move, for numbers that make no sense, when no
+    deal agrees with what it has seen, when ``truth`` is not the round that it sees, or when ``moves`` are none, not
     legal, or the same twice.
     """
 
@@ -136,6 +148,8 @@ cdef class Search:
     cdef int plan_nodes
     cdef int noise
     cdef int policy
+    cdef int turns       # of a playout, before the network says what the round is worth
+    cdef Network network
     cdef double inference
     cdef bint inferring
     cdef Round truth
@@ -160,6 +174,7 @@ cdef class Search:
         double inference=INFERENCE,
         int threads=1,
         str policy="planner",
+        int laps=3,
         Round truth=None,
         bint open_boneyard=True,
         double shown=1.0,
@@ -179,6 +194,7 @@ cdef class Search:
             ("noise", noise, 0, INFINITY),
             ("endgame", endgame, 0, INFINITY),
             ("memory", memory, 1, MAX_MEMORY),
+            ("laps", laps, 0, 1000),
             ("inference", inference, 0, 1000),
             ("threads", threads, 1, MAX_THREADS),
             ("shown", shown, 0, 1),
@@ -227,6 +243,13 @@ cdef class Search:
         self.next_check = FIRST_CHECK
         cdef int held = sum([s.count[i] for i in range(s.rules.players) if i != view.seat])
         self.solving = held <= endgame and is_endgame(s) and self.standing.weight == 0
+        self.turns = TO_THE_END
+        weights = network_for(view.rules)
+        if laps and weights is not None and not self.solving and self.standing.weight == 0 and self.policy == PLANNED:
+            # Who knows the boneyard knows more than a network.
+            if self.truth is None or not open_boneyard:
+                set_weights(&self.network, weights)
+                self.turns = laps * s.rules.players
         self.allocate(memory)
         self.start_lanes(&rng)
 
@@ -386,7 +409,10 @@ cdef class Search:
             follow(s, &space.plans.seats[seat], arm.codes[i])
             play_code(s, arm.codes[i])
         if self.policy == PLANNED:
-            play_out_planned(s, &space.plans, self.plan_nodes, self.noise, rng)
+            play_out_planned(s, &space.plans, self.plan_nodes, self.noise, self.turns, rng)
+            if s.over == RUNNING:
+                self.estimate(s, &space.plans, trial)
+                return
         elif self.policy == GREEDY:
             play_out_greedy(s)
         else:
@@ -398,12 +424,24 @@ cdef class Search:
                 total += scores[other]
                 least = scores[other] if scores[other] < least else least
         trial.score = <double>total / (s.rules.players - 1) - own
-        trial.won = own <= least
-        trial.value = trial.score + (self.win_bonus if trial.won else 0)
+        trial.win = own <= least
+        trial.value = trial.score + self.win_bonus * trial.win
         if self.standing.weight > 0:
             trial.value += self.standing.weight * (
                 self.standing.scale * winning_chance(&self.standing, scores) - trial.value
             )
+
+    # What the network thinks of a round that was not played to its end.
+    cdef void estimate(self, const State *s, Plans *plans, Trial *trial) noexcept nogil:
+        cdef Hands hands
+        cdef float inputs[INPUTS]
+        cdef float outputs[OUTPUTS]
+        look(s, plans, &hands)
+        describe(s, &hands, self.view.seat, inputs)
+        think(&self.network, inputs, outputs)
+        trial.score = outputs[0]
+        trial.win = min(max(outputs[1], <float>0), <float>1)
+        trial.value = trial.score + self.win_bonus * trial.win
 
     cdef void next_world(self, State *world, Workspace *space, Rng *rng) noexcept nogil:
         if self.inferring:
@@ -448,8 +486,8 @@ cdef class Search:
                 return False
             budget -= self.solver.nodes
             trials[i].score = end.margin[self.view.seat]
-            trials[i].won = end.won[self.view.seat]
-            trials[i].value = trials[i].score + (self.win_bonus if trials[i].won else 0)
+            trials[i].win = end.won[self.view.seat]
+            trials[i].value = trials[i].score + self.win_bonus * trials[i].win
         return True
 
     # One world: every turn in the race is tried in it.
@@ -506,7 +544,7 @@ cdef class Search:
             for i in range(self.racing):
                 arm = &self.arms[self.order[i]]
                 arm.visits += 1
-                arm.wins += trials[i].won
+                arm.wins += trials[i].win
                 arm.total += trials[i].value
                 arm.score += trials[i].score
                 arm.squares += trials[i].score * trials[i].score
@@ -690,7 +728,7 @@ cdef class Search:
             mean = error = win = 0.0
             if arm.visits:
                 mean = arm.score / arm.visits
-                win = <double>arm.wins / arm.visits
+                win = arm.wins / arm.visits
                 variance = arm.squares / arm.visits - mean * mean
                 error = 1.96 * sqrt(max(variance, 0.0) / arm.visits)
             best[move] = mean, error, win

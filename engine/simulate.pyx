@@ -2,7 +2,14 @@
 
 from caboose.engine.bits cimport TILE_COUNT, WORDS, Rng, mix, popcount, rng_seed, u8, u64
 from caboose.engine.dealing cimport deal_round, fill_deck
-from caboose.engine.playout cimport Plans, forget_plans, play_out_greedy, play_out_planned, play_out_uniform
+from caboose.engine.playout cimport (
+    TO_THE_END,
+    Plans,
+    forget_plans,
+    play_out_greedy,
+    play_out_planned,
+    play_out_uniform,
+)
 from caboose.engine.round cimport compile_rules
 from caboose.engine.state cimport BLOCKED, Header, State, hand_score
 from cpython.exc cimport PyErr_CheckSignals
@@ -92,7 +99,7 @@ cdef class _Batch:
                 play_out_greedy(&s)
             else:
                 forget_plans(&plans)
-                play_out_planned(&s, &plans, self.plan_nodes, 0, &rng)
+                play_out_planned(&s, &plans, self.plan_nodes, 0, TO_THE_END, &rng)
             least = 1 << 30
             for seat in range(self.header.players):
                 score = hand_score(&s, seat)

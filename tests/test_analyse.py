@@ -109,7 +109,7 @@ def test_moves_and_differences_that_make_no_sense_are_refused() -> None:
         with pytest.raises(ValueError, match="expected legal ones, each once"):
             Search(view(), moves=moves)
     early = middle(choices=14)
-    search = Search(early.observe(early.turn), confidence=2.0)
+    search = Search(early.observe(early.turn), confidence=2.0, laps=0)
     first, last = early.legal_moves()[0], early.legal_moves()[-1]
     with pytest.raises(ValueError, match="not tried in the same worlds"):
         search.difference(first, last)

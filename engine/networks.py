@@ -1,0 +1,49 @@
+"""The networks that say what a round under way is worth: their weights, by rules.
+
+A line of ``networks.tsv`` is a preset, a number of players, and the numbers of ``Network`` in ``value.pxd``, in the
+order that they have there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import numpy.typing as npt
+
+from caboose.engine.rules import Rules
+
+PATH: Final = Path(__file__).with_name("networks.tsv")
+
+Weights = npt.NDArray[np.float32]
+
+
+def read_networks(path: Path = PATH) -> dict[tuple[str, int], Weights]:
+    """The weights of a file by preset and players, each an array of 518 numbers."""
+    networks = {}
+    for line in path.read_text(encoding="ascii").splitlines():
+        preset, players, *weights = line.split("\t")
+        networks[preset, int(players)] = np.array(weights, np.float32)
+    return networks
+
+
+def write_networks(networks: dict[tuple[str, int], Weights], path: Path = PATH) -> None:
+    """Writes what ``read_networks`` reads."""
+    lines = []
+    for (preset, players), weights in sorted(networks.items()):
+        lines.append("\t".join([preset, str(players), *(f"{weight:.6g}" for weight in weights)]))
+    path.write_text("\n".join(lines) + "\n", encoding="ascii")
+
+
+def network_for(rules: Rules) -> Weights | None:
+    """The weights of the network for these rules, any number of rounds; None where there is none."""
+    if rules not in _FOUND:
+        usual = replace(rules, rounds=1) == Rules.of(rules.preset, rules.players, rounds=1)
+        _FOUND[rules] = read_networks().get((rules.preset, rules.players)) if usual else None
+    return _FOUND[rules]
+
+
+# So that the file is read once for a game and not once for a move.
+_FOUND: Final[dict[Rules, Weights | None]] = {}
