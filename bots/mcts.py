@@ -181,9 +181,10 @@ class MctsBot(BuiltIn):
             search.run(chunk, self._pool)
             if search.nodes == before:
                 return
-            now = time.perf_counter()
+            last, now = now, time.perf_counter()
             if budget is not None:
-                spent = now - start
+                # Another chunk takes about as long as the last one.
+                spent = 2 * now - last - start
                 if spent >= budget.most or (spent >= budget.usual and search.lead > CLEAR_LEAD):
                     return
             if limits.stop is not None and limits.stop.is_set():
