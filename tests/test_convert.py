@@ -237,7 +237,7 @@ def test_memory_does_not_grow_with_the_file(format: Any) -> None:
         return highest
 
     peak(2)
-    assert peak(40) < peak(4) * 1.5
+    assert peak(16) < peak(4) * 1.5
 
 
 def test_games_that_cannot_be_read_are_reported_and_left_out(

@@ -273,10 +273,10 @@ def test_knowing_more_plays_better() -> None:
     for name in ("mcts", "openhands", "omniscient"):
         lineup = make_lineup(make_contestants([name, "planner"], [], [], measuring=True), 3)
         rules = Rules.of("family", 3, rounds=1)
-        plan = Plan(rules=rules, lineup=lineup, control=TimeControl(nodes=200), seed=1, in_process=True)
+        plan = Plan(rules=rules, lineup=lineup, control=TimeControl(nodes=100), seed=1, in_process=True)
         board = Scoreboard(["hero", "planner"], lineup.entries)
         with Bench(plan) as bench:
-            for block in range(24):
+            for block in range(16):
                 board.add(play_block(plan, bench, block, lambda: None))
         hero, _ = board.standings()
         assert hero.margin.mean is not None and not hero.faults

@@ -287,17 +287,16 @@ def other_numbers(text: str) -> Iterator[tuple[int, str]]:
 
 @pytest.mark.parametrize("rules", SMALL_GAMES, ids=lambda rules: f"{rules.preset}-{rules.double_answer}")
 def test_any_other_number_is_found(rules: Rules) -> None:
-    for seed in (1, 2):
-        text = record_text(play_record(rules, seed))
-        assert is_possible(text)
-        harmless = 0
-        for at, other in other_numbers(text):
-            if not is_named(other, at):
-                # The same tile elsewhere, and all that follows could follow.
-                assert problems(other) == [] and is_possible(other)
-                assert re.search(r" play (\d+-\d+)@", other.splitlines()[at - 1])
-                harmless += 1
-        assert harmless <= 3
+    text = record_text(play_record(rules, 1))
+    assert is_possible(text)
+    harmless = 0
+    for at, other in other_numbers(text):
+        if not is_named(other, at):
+            # The same tile elsewhere, and all that follows could follow.
+            assert problems(other) == [] and is_possible(other)
+            assert re.search(r" play (\d+-\d+)@", other.splitlines()[at - 1])
+            harmless += 1
+    assert harmless <= 3
 
 
 def other_moves(text: str) -> Iterator[tuple[int, str]]:
