@@ -10,7 +10,9 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 # A list and not a glob: a source that is missing stops the build instead of making a wheel without it.
-MODULES = ["moves", "round", "perft", "playout", "belief", "endgame", "search", "simulate", "learning", "measure", "told"]
+MODULES = [
+    "moves", "round", "perft", "playout", "belief", "endgame", "search", "simulate", "learning", "measure", "told",
+]  # fmt: skip
 PROGRAMS = {"keeper": "protocol"}  # in C, to be run and not to be imported
 C_SUFFIX = ".c11"  # of what is written by hand: .c files are what Cython makes
 JOBS = 2
