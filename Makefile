@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready$(if $(filter-out 0,$(CABOOSE_NATIVE)),-native)
 YARDSTICKS := $(foreach build,native portable,build/yardstick-$(build)-2 build/yardstick-$(build)-3)
 PORTABLE := $(if $(filter x86_64 amd64,$(shell uname -m)),-msse4.2 -mpopcnt)
-SOURCES := pyproject.toml setup.py $(wildcard engine/*.pyx engine/*.pxd engine/*.h) protocol/keeper.c11
+SOURCES := pyproject.toml setup.py $(wildcard engine/*.pyx engine/*.pxd engine/*.h) $(wildcard protocol/*.pyx) protocol/keeper.c11
 PYTHONS := $(or $(PYTHON),$(wildcard $(BIN)/python) python3.13 python3.12 python3.11 python3)
 
 .DELETE_ON_ERROR:
@@ -33,10 +33,10 @@ ladder: $(READY) ## let the built-in bots play, each in a process of its own, an
 lint: $(READY) ## check style and types, and the stubs against the compiled modules
 	@$(BIN)/ruff check --quiet --output-format concise
 	@$(BIN)/ruff format --quiet --check || { echo "The format of some files is off: make format"; exit 1; }
-	@PATH="$(CURDIR)/$(BIN):$$PATH" cython-lint engine
+	@PATH="$(CURDIR)/$(BIN):$$PATH" cython-lint engine protocol
 	@$(BIN)/mypy
 	@MYPYPATH=build/pkg $(BIN)/stubtest --mypy-config-file pyproject.toml --allowlist tests/stubtest.allow \
-	    --ignore-disjoint-bases --ignore-missing-stub caboose.engine
+	    --ignore-disjoint-bases --ignore-missing-stub caboose.engine caboose.protocol.pipes
 
 .PHONY: format
 format: $(READY) ## format the code and mend what ruff can mend
@@ -105,7 +105,7 @@ dist-check: $(READY) ## build a wheel from the sdist alone, install it and look 
 
 .PHONY: clean
 clean: ## remove what was built
-	@rm -rf build dist *.egg-info engine/*.so protocol/keeper .venv*/ready* .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	@rm -rf build dist *.egg-info engine/*.so protocol/*.so protocol/keeper .venv*/ready* .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	@find . -name '.venv*' -prune -o -name __pycache__ -prune -exec rm -rf {} +
 
 .PHONY: clean-all

@@ -10,9 +10,12 @@ from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 # A list and not a glob: a source that is missing stops the build instead of making a wheel without it.
-MODULES = [
-    "moves", "round", "perft", "playout", "belief", "endgame", "search", "simulate", "learning", "measure", "told",
-]  # fmt: skip
+MODULES = {
+    "engine": [
+        "moves", "round", "perft", "playout", "belief", "endgame", "search", "simulate", "learning", "measure", "told",
+    ],
+    "protocol": ["pipes"],
+}  # fmt: skip
 PROGRAMS = {"keeper": "protocol"}  # in C, to be run and not to be imported
 C_SUFFIX = ".c11"  # of what is written by hand: .c files are what Cython makes
 JOBS = 2
@@ -107,7 +110,11 @@ class BuildExtensions(build_ext):
 if __name__ == "__main__":
     setup(
         ext_modules=[
-            *[Extension(f"caboose.engine.{name}", [f"engine/{name}.pyx"], include_dirs=["engine"]) for name in MODULES],
+            *[
+                Extension(f"caboose.{package}.{name}", [f"{package}/{name}.pyx"], include_dirs=["engine"])
+                for package, names in MODULES.items()
+                for name in names
+            ],
             *[
                 Extension(f"caboose.{package}.{name}", [f"{package}/{name}{C_SUFFIX}"])
                 for name, package in PROGRAMS.items()

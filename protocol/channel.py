@@ -19,6 +19,7 @@ from caboose.protocol.child import Child
 from caboose.protocol.gamelog import CAME, ERROR, SENT, SeatLog
 from caboose.protocol.launch import PLAIN, Launch
 from caboose.protocol.lines import LineSplitter
+from caboose.protocol.pipes import exchange
 from caboose.protocol.usage import tree_time
 
 _QUIT_PATIENCE: Final = 0.4  # seconds from quit to SIGTERM
@@ -77,6 +78,7 @@ class Channel:
         "_sandboxed",
         "_splitter",
         "_unsent",
+        "begin",
         "log",
         "received",
         "stamp",
@@ -122,6 +124,8 @@ class Channel:
         self._patient = True
         self.received = 0
         """Bytes that came; the user may set it back."""
+        self.begin = 0.0
+        """When the last ``go`` was sent; the user sets it where ``exchange`` does not."""
         self.stamp = time.monotonic()
         """When the last bytes came, or when a deadline was seen to have passed."""
 
@@ -139,11 +143,13 @@ class Channel:
         """
         if self.log is not None:
             self.log.put(time.monotonic(), SENT, data)
-        if self._unsent:
-            if len(self._unsent) > _UNSENT:
-                raise ChannelTimeout
-            data = self._unsent + data
-        self._unsent = data
+        if len(self._unsent) > _UNSENT:
+            raise ChannelTimeout
+        self._unsent += data
+        return self._push(deadline)
+
+    def _push(self, deadline: float) -> list[bytes]:
+        """Writes all that is unsent, and reads what comes meanwhile."""
         lines: list[bytes] = []
         while True:
             try:
@@ -158,10 +164,34 @@ class Channel:
             # It may be waiting for us to read before it goes on reading.
             left = deadline - time.monotonic()
             if left <= 0:
-                self.stamp = time.monotonic()
-                raise ChannelTimeout
+                self._expire()
             if any(fd == self._output for fd, _ in self._both.poll(left * 1000)):
                 lines += self._read()
+
+    def exchange(self, data: bytes, wait: float) -> list[bytes] | None:
+        """``send`` and ``receive`` in one, for ``wait`` seconds from now; ``begin`` is when that was. Raises the same.
+
+        None where that is not possible, and nothing was sent: something waits on either side.
+        """
+        if self._unsent:
+            return None
+        try:
+            sent, begin, stamp, came = exchange(self._input, self._output, data, wait)
+        except OSError:
+            self.begin = self.stamp = time.monotonic()
+            raise self._closed("its input") from None
+        if sent < 0:
+            return None
+        self.begin = begin
+        if self.log is not None:
+            self.log.put(begin, SENT, data)
+        if came is not None:
+            self.stamp = stamp
+            return self._take(came)
+        if sent < len(data):
+            self._unsent = data[sent:]
+            return self._push(begin + wait)
+        return self.receive(begin + wait)
 
     def receive(self, deadline: float) -> list[bytes]:
         """The next lines, [] when only a piece of one came. Raises ``ChannelTimeout`` and ``ChannelClosed``.
@@ -169,16 +199,15 @@ class Channel:
         Where this process was itself held up beyond the deadline (stopped, or without a processor), it reads what has
         come meanwhile, or waits a moment for a child that was held up too: once, until ``forgive`` is called.
         """
-        left = (deadline - time.monotonic()) * 1000
-        if left <= 0:
-            if not self._patient or not self._poll.poll(0):
-                self._expire()
+        left = deadline - time.monotonic()
+        if left > 0 and self._poll.poll(left * 1000):
+            return self._read()
+        if self._patient:
             self._patient = False
-        elif not self._poll.poll(left):
-            if not (self._patient and time.monotonic() > deadline + HELD_UP and self._poll.poll(_SECOND_LOOK * 1000)):
-                self._expire()
-            self._patient = False
-        return self._read()
+            look = _SECOND_LOOK if time.monotonic() > deadline + HELD_UP else 0
+            if self._poll.poll(look * 1000):
+                return self._read()
+        self._expire()
 
     def forgive(self) -> None:
         """From now on ``receive`` may look again after a deadline."""
@@ -213,6 +242,10 @@ class Channel:
         except OSError:
             data = b""
         self.stamp = time.monotonic()
+        return self._take(data)
+
+    def _take(self, data: bytes) -> list[bytes]:
+        """The lines of what was read just now."""
         if not data:
             raise self._closed("its output")
         self.received += len(data)

@@ -27,7 +27,7 @@ SILENT: Final = "it wrote nothing (does it flush its output?)"
 class Conversation:
     """Talks over ``channel``. ``guard`` is that of ``EngineProcess``, in seconds."""
 
-    __slots__ = ("_allowed", "_answer", "_begin", "_deadline", "_limits", "_notes", "_number", "_over", "_stopped",
+    __slots__ = ("_allowed", "_answer", "_deadline", "_limits", "_notes", "_number", "_over", "_stopped",
                  "channel", "dead", "guard", "info_line", "last_time", "stale")  # fmt: skip
 
     def __init__(self, channel: Channel, guard: float) -> None:
@@ -47,7 +47,6 @@ class Conversation:
         self._limits = Limits()
         self._allowed: float | None = None  # seconds for this go …
         self._over = 0.0  # … and the margin
-        self._begin = 0.0
         self._deadline = 0.0
         self._stopped = False
 
@@ -61,12 +60,21 @@ class Conversation:
         self._number = number
         self._answer = answer = b"bestmove %d " % number
         self.info_line = ""
-        self._begin_request()
         watched = limits.stop is not None or limits.infinite
-        channel.stamp = self._begin = begin = time.monotonic()
-        self._deadline = begin + (self.guard if allowed is None else allowed + margin)
+        wait = self.guard if allowed is None else allowed + margin
+        channel.received = 0
+        channel.forgive()
+        if self._notes:
+            self._notes.clear()
         try:
-            lines = channel.send(data, self._deadline)
+            lines = None if watched else channel.exchange(data, wait)
+            if lines is None:
+                channel.stamp = channel.begin = time.monotonic()
+                self._begin_request()
+                channel.stamp = channel.begin = time.monotonic()
+                self._deadline = channel.begin + wait
+                lines = channel.send(data, self._deadline)
+            self._deadline = channel.begin + wait
             while True:
                 for seen, line in enumerate(lines, 1):
                     move = self._take_answer(line) if line.startswith(answer) else self._take(line)
@@ -82,7 +90,7 @@ class Conversation:
         except ChannelClosed as closed:
             self._died(str(closed))
         finally:
-            self.last_time = channel.stamp - begin
+            self.last_time = channel.stamp - channel.begin
 
     def _take_answer(self, line: bytes) -> Move | None:
         """The answer that we wait for, at first sight."""

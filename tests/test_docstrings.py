@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
-ENGINE = Path(__file__).parent.parent / "engine"
+ROOT = Path(__file__).parent.parent
+STUBS = sorted(path.relative_to(ROOT) for package in ("engine", "protocol") for path in (ROOT / package).glob("*.pyi"))
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in ENGINE.glob("*.pyi")))
-def test_the_compiled_modules_say_what_their_stubs_say(name: str) -> None:
-    module = importlib.import_module(f"caboose.engine.{name}")
-    stub = ast.parse((ENGINE / f"{name}.pyi").read_text(encoding="utf-8"))
+@pytest.mark.parametrize("path", STUBS, ids=lambda path: path.stem)
+def test_the_compiled_modules_say_what_their_stubs_say(path: Path) -> None:
+    module = importlib.import_module(f"caboose.{path.parent.name}.{path.stem}")
+    stub = ast.parse((ROOT / path).read_text(encoding="utf-8"))
     nodes = [(module, node) for node in stub.body]
     nodes += [(getattr(module, c.name), node) for c in stub.body if isinstance(c, ast.ClassDef) for node in c.body]
     said = 0

@@ -19,7 +19,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("engine", "protocol", "bots", "arena")
-COMPILED = sorted(path.stem for path in (ROOT / "engine").glob("*.pyx"))
+COMPILED = sorted(f"{path.parent.name}/{path.stem}" for path in ROOT.glob("*/*.pyx"))
 PROGRAM = "protocol/keeper"
 NOT_SOURCE = shutil.ignore_patterns(".*", "keeper", "build", "dist", "*.egg-info", "*.so", "__pycache__")
 
@@ -67,10 +67,10 @@ def test_folders_are_no_top_level_packages(name: str) -> None:
 
 @pytest.mark.parametrize("name", COMPILED)
 def test_modules_are_compiled_and_have_stubs(name: str) -> None:
-    file = importlib.import_module(f"caboose.engine.{name}").__file__
+    file = importlib.import_module(f"caboose.{name.replace('/', '.')}").__file__
     assert file is not None
     assert file.endswith(tuple(EXTENSION_SUFFIXES))
-    assert (ROOT / "engine" / f"{name}.pyi").is_file()
+    assert (ROOT / f"{name}.pyi").is_file()
 
 
 def test_every_package_is_typed() -> None:
@@ -80,7 +80,7 @@ def test_every_package_is_typed() -> None:
 def test_sdist_has_all_sources_and_nothing_built(sdist: Path) -> None:
     files = {path.relative_to(sdist).as_posix() for path in sdist.rglob("*") if path.is_file()}
     needed = {name.removeprefix("caboose/") for name in package_files()}
-    needed |= {f"engine/{name}.pyx" for name in COMPILED} | {f"{PROGRAM}.c11"}
+    needed |= {f"{name}.pyx" for name in COMPILED} | {f"{PROGRAM}.c11"}
     needed |= {"pyproject.toml", "setup.py", "README.md", "LICENSE", "CHANGELOG.md", "Makefile", "tests/conftest.py"}
     assert needed - files == set()
     assert [name for name in files if name.endswith((".so", ".pyc", PROGRAM)) or name.startswith("build/")] == []
@@ -98,13 +98,13 @@ def test_wheel_from_the_sdist_alone(sdist: Path, tmp_path: Path) -> None:
     (wheel,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:
         files = {name for name in archive.namelist() if ".dist-info/" not in name}
-    compiled = {f"caboose/engine/{name}{EXTENSION_SUFFIXES[0]}" for name in COMPILED}
+    compiled = {f"caboose/{name}{EXTENSION_SUFFIXES[0]}" for name in COMPILED}
     assert files == package_files() | compiled | {f"caboose/{PROGRAM}"}
 
     venv.create(tmp_path / "venv", with_pip=True)
     python = tmp_path / "venv" / "bin" / "python"
     run(python, "-m", "pip", "install", "--quiet", wheel, cwd=tmp_path)
-    imports = [f"caboose.{name}" for name in PACKAGES] + [f"caboose.engine.{name}" for name in COMPILED]
+    imports = [f"caboose.{name}" for name in PACKAGES] + [f"caboose.{name.replace('/', '.')}" for name in COMPILED]
     run(python, "-c", f"import {', '.join(imports)}", cwd=tmp_path)
     run(python.with_name("caboose"), "--help", cwd=tmp_path)
     call = ["match", "random", "greedy", "--rounds", "1", "--blocks", "1"]  # each in a process, by the program
@@ -150,7 +150,7 @@ def cython_names(source: Path, keywords: str) -> list[Name]:
 
 @pytest.mark.parametrize("name", COMPILED)
 def test_source_stub_and_declarations_stand_in_one_order(name: str) -> None:
-    source = ROOT / "engine" / f"{name}.pyx"
+    source = ROOT / f"{name}.pyx"
     source_names = cython_names(source, "def|cpdef|cdef")
     others = [stub_names(source.with_suffix(".pyi"))]
     if source.with_suffix(".pxd").is_file():
@@ -162,7 +162,7 @@ def test_source_stub_and_declarations_stand_in_one_order(name: str) -> None:
 
 @pytest.mark.parametrize("name", COMPILED)
 def test_stubs_have_all_public_names(name: str) -> None:
-    source = ROOT / "engine" / f"{name}.pyx"
+    source = ROOT / f"{name}.pyx"
     # A method may be in the stub of the base class only.
     stubbed = {name for _, name in stub_names(source.with_suffix(".pyi"))}
     assert {name for _, name in cython_names(source, "def|cpdef") if name[0] != "_"} - stubbed == set()
