@@ -224,7 +224,7 @@ class Channel:
     def processor_time(self) -> float:
         """Seconds of processor time that the process, and all that it started, have used so far; 0 where the system
         does not tell (Linux does)."""
-        return tree_time(self.pid)
+        return tree_time(self._child.keeper)
 
     def say(self, line: bytes) -> None:
         """Writes a short line if that is possible at once."""

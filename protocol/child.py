@@ -130,6 +130,11 @@ class Child:
         raise OSError(-number, os.strerror(-number), name)
 
     @property
+    def keeper(self) -> int:
+        """The number of its keeper, from which it and all that it ever started descend."""
+        return self._keeper.pid
+
+    @property
     def ended(self) -> bool:
         """Whether it has ended."""
         if self.returncode is None:
