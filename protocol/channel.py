@@ -134,6 +134,11 @@ class Channel:
         """The process number, which is that of its session and group too."""
         return self._child.pid
 
+    @property
+    def unfinished(self) -> bytes:
+        """The beginning of a line of which the end has not come."""
+        return self._splitter.unfinished
+
     # --- lines ---
 
     def send(self, data: bytes, deadline: float) -> list[bytes]:

@@ -219,6 +219,9 @@ class Child:
             return True
         if self.returncode is None:  # somebody has killed the keeper, and by that the process
             self.returncode = -signal.SIGKILL
+            if self._ours == os.getpid():
+                with suppress(OSError):
+                    os.killpg(self.pid, signal.SIGKILL)  # what it had started, as far as we can tell
         return False
 
     def _heard_all(self) -> bool:

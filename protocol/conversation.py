@@ -274,4 +274,7 @@ class Conversation:
         raise EngineFault("dead", how + self._heard()) from None
 
     def _heard(self) -> str:
-        return f"; it wrote {' '.join(self._notes)}" if self._notes else ""
+        heard = [*self._notes]
+        if rest := self.channel.unfinished:
+            heard.append(f"{shown(rest)} without a line end")
+        return f"; it wrote {' '.join(heard)}" if heard else ""

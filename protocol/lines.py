@@ -77,6 +77,11 @@ class LineSplitter:
                 self._parts, self._size, self._skipping = [], 0, True
         return lines
 
+    @property
+    def unfinished(self) -> bytes:
+        """The beginning of the line that has not ended yet."""
+        return b"".join(self._parts)
+
     def finish(self) -> list[bytes]:
         """The last line when the stream has ended without a line end; [] when there is none."""
         last = b"".join(self._parts).removesuffix(b"\r")

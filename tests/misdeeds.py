@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -25,14 +25,25 @@ from caboose.protocol.timing import TimeControl
 from misbehaving import raw
 from players import Scripted, engine_command
 
-LIMIT: Final = 150.0  # ms a move
-MARGIN: Final = 50.0
-STARTUP: Final = 1000.0
-CONTROL: Final = TimeControl(movetime=LIMIT, margin=MARGIN, startup=STARTUP)
+# Whose fault is a matter of time is given little of it, and all others so much that no busy machine makes them late.
+SHORT: Final = TimeControl(movetime=150, margin=50, startup=1000)
+LONG: Final = TimeControl(movetime=30_000, margin=50, startup=30_000)
+NO_MARGIN: Final = replace(SHORT, margin=0)
+WIDE_MARGIN: Final = replace(SHORT, margin=30_000, startup=30_000)
 AT: Final = 3  # the decision at which they misbehave
+_SHOWN: Final = 93  # characters of a fault that the table has room for
 
+# What those of the usual kind may use: ``limit`` is the seconds that the ``go`` which is ``words`` allows.
+BEFORE: Final = """
+import os, signal, subprocess, sys, time
+def limit():
+    given = dict(zip(words[2::2], map(float, words[3::2])))
+    bank = [given["clock"] + given.get("allowance", 0)] if "clock" in given else []
+    return min([given[name] for name in ("movetime", "roundcap", "gamecap") if name in given] + bank) / 1000
+"""
 _ANSWER = "say('bestmove ' + words[1] + ' ' + legal[0])"
 _FORK = "subprocess.Popen(['sleep', '60'])"
+_STOPPED = "[line for line in iter(sys.stdin.readline, 'stop\\n')]"
 _UNFLUSHED = "import sys\n_flush, sys.stdout.flush = sys.stdout.flush, lambda: None\n"
 
 
@@ -40,7 +51,7 @@ _UNFLUSHED = "import sys\n_flush, sys.stdout.flush = sys.stdout.flush, lambda: N
 class Misdeed:
     """An engine that misbehaves: the usual one, which does ``on_go`` (Python) at its third decision and ``before``
     first of all, or all of ``code``, or a ``command``. ``kind`` is the fault that it has in the end, empty for none;
-    ``detail`` stands in it."""
+    ``detail`` stands in it. ``control`` is the time that it needs to show what it does."""
 
     name: str
     kind: str = ""
@@ -49,6 +60,7 @@ class Misdeed:
     before: str = ""
     code: str = ""
     command: str = ""
+    control: TimeControl = LONG
 
     def make(self, folder: Path) -> Sequence[str]:
         """Its command."""
@@ -57,14 +69,16 @@ class Misdeed:
         if self.code:
             return raw(folder, self.code)
         on_go = f"exec({self.on_go!r}) if asked == {AT} else None"
-        return engine_command(folder, on_go, before=f"import os, signal, subprocess, sys, time\n{self.before}")
+        return engine_command(folder, on_go, before=BEFORE + self.before)
 
 
 MISDEEDS: Final = (
     # --- the start
     Misdeed(name="is not there", kind="start", detail="No such file", command="/no/such/engine"),
     Misdeed(name="starts slowly", before="time.sleep(0.5)"),
-    Misdeed(name="starts too slowly", kind="start", detail="no cabooseok within 1 s", before="time.sleep(60)"),
+    Misdeed(
+        name="starts too slowly", kind="start", detail="no cabooseok within 1 s", before="time.sleep(60)", control=SHORT
+    ),
     Misdeed(name="dies at its start", kind="start", detail="it exited with code 3", code="sys.exit(3)"),
     Misdeed(name="dies in the handshake", kind="start", detail="code 4", code="hear(); say('id name x'); sys.exit(4)"),
     Misdeed(
@@ -80,14 +94,35 @@ MISDEEDS: Final = (
         code="hear(); say('cabooseok 1'); hear(); say('readyok'); hear(); sys.exit(6)",
     ),
     Misdeed(
+        name="hangs at newgame",
+        kind="late",
+        detail="no readyok within 1 s of isready",
+        code="hear(); say('cabooseok 1'); hear(); say('readyok'); hear(); time.sleep(60)",
+        control=SHORT,
+    ),
+    Misdeed(
         name="does not flush the handshake",
         kind="start",
         detail="it wrote nothing (does it flush its output?)",
         before=_UNFLUSHED,
+        control=SHORT,
     ),
     # --- the end of the process
     Misdeed(name="crashes", kind="dead", detail="it was killed by SIGSEGV", on_go="os.kill(os.getpid(), 11)"),
     Misdeed(name="exits in mid-game", kind="dead", detail="it exited with code 0", on_go="os._exit(0)"),
+    Misdeed(name="dies after its answer", kind="dead", detail="code 8", on_go=f"{_ANSWER}; os._exit(8)"),
+    Misdeed(
+        name="dies within its answer",
+        kind="dead",
+        detail="it wrote 'bestmove 3 ' without a line end",
+        on_go="os.write(1, b'bestmove %s ' % words[1].encode()); os._exit(9)",
+    ),
+    Misdeed(
+        name="kills its keeper",
+        kind="dead",
+        detail="killed by SIGKILL",
+        on_go="os.kill(os.getppid(), 9); time.sleep(60)",
+    ),
     Misdeed(
         name="closes its output",
         kind="dead",
@@ -101,34 +136,95 @@ MISDEEDS: Final = (
         on_go=f"os.close(0); {_ANSWER}; time.sleep(60)",
     ),
     # --- time
-    Misdeed(name="hangs", kind="late", detail="no answer within 150 ms and a margin of 50 ms", on_go="time.sleep(60)"),
+    Misdeed(
+        name="hangs",
+        kind="late",
+        detail="no answer within 150 ms and a margin of 50 ms",
+        on_go="time.sleep(60)",
+        control=SHORT,
+    ),
     Misdeed(
         name="hangs with signals blocked",
         kind="late",
         detail="no answer within 150 ms",
         before="[signal.signal(n, signal.SIG_IGN) for n in (1, 2, 15)]",
         on_go="time.sleep(60)",
+        control=SHORT,
     ),
-    Misdeed(name="is late within the margin", on_go="time.sleep(0.160)"),
-    Misdeed(name="is late by a second", kind="late", detail="no answer within 150 ms", on_go="time.sleep(1.15)"),
+    Misdeed(
+        name="hangs after stop",
+        kind="late",
+        detail="no answer within 150 ms",
+        on_go=f"{_STOPPED}; time.sleep(60)",
+        control=SHORT,
+    ),
+    Misdeed(
+        name="answers only when it is stopped",
+        kind="late",
+        detail="no answer within 150 ms",
+        on_go=_STOPPED,
+        control=SHORT,
+    ),
+    Misdeed(name="is late by a millisecond", on_go="time.sleep(limit() + 0.001)", control=WIDE_MARGIN),
+    Misdeed(
+        name="is late by a millisecond without a margin",
+        kind="late",
+        detail="no answer within 150 ms and a margin of 0 ms",
+        on_go="time.sleep(limit() + 0.001)",
+        control=NO_MARGIN,
+    ),
+    Misdeed(
+        name="is late by a second",
+        kind="late",
+        detail="no answer within 150 ms",
+        on_go="time.sleep(limit() + 1)",
+        control=SHORT,
+    ),
     Misdeed(
         name="is late and illegal",
         kind="late",
         detail="no answer within 150 ms",
-        on_go="time.sleep(0.3); say('bestmove ' + words[1] + ' 18-18@M')",
+        on_go="time.sleep(limit() + 0.15); say('bestmove ' + words[1] + ' 18-18@M')",
+        control=SHORT,
     ),
     Misdeed(
         name="forgets to flush",
         kind="late",
         detail="it wrote nothing (does it flush its output?)",
         on_go="sys.stdout.write('bestmove'); time.sleep(60)",
+        control=SHORT,
     ),
-    Misdeed(name="answers an old go", kind="late", detail="'bestmove 1 ", on_go="say('bestmove 1 x'); time.sleep(60)"),
-    Misdeed(name="stops itself", kind="late", detail="no answer within 150 ms", on_go="os.kill(os.getpid(), 19)"),
+    Misdeed(
+        name="forgets the line end",
+        kind="late",
+        detail="; it wrote 'bestmove 3 4-0@1' without a line end",
+        on_go="os.write(1, ('bestmove ' + words[1] + ' ' + legal[0]).encode()); time.sleep(60)",
+        control=SHORT,
+    ),
+    Misdeed(
+        name="answers an old go",
+        kind="late",
+        detail="it wrote 'bestmove 1 x'",
+        on_go="say('bestmove 1 x'); time.sleep(60)",
+        control=SHORT,
+    ),
+    Misdeed(
+        name="stops itself",
+        kind="late",
+        detail="no answer within 150 ms",
+        on_go="os.kill(os.getpid(), signal.SIGSTOP)",
+        control=SHORT,
+    ),
     # --- what it says
     Misdeed(name="answers twice", on_go=_ANSWER),
     Misdeed(
-        name="answers before it is asked", on_go=f"words[1] = str(int(words[1]) + 1); {_ANSWER}; words[1] = str({AT})"
+        name="answers before it is asked",
+        on_go=f"now = words[1]; words[1] = str(int(now) + 1); {_ANSWER}; words[1] = now",
+    ),
+    Misdeed(
+        name="answers in pieces",
+        on_go="[(os.write(1, b), time.sleep(0.01)) for b in (b'best', b'move ', words[1].encode(), b' ')]; "
+        "say(legal[0])",
     ),
     Misdeed(name="plays illegally", kind="illegal", detail="18-18@M", on_go="legal[0] = '18-18@M'"),
     Misdeed(name="answers nonsense", kind="garbled", detail="'banana' is not a move", on_go="legal[0] = 'banana'"),
@@ -145,12 +241,27 @@ MISDEEDS: Final = (
         kind="late",
         detail="no answer within 150 ms",
         on_go="[os.write(1, b'abc\\n') for _ in iter(int, 1)]",
+        control=SHORT,
     ),
     Misdeed(
         name="floods infos",
         on_go="[os.write(1, b'info nodes 1\\n' * 1000) for _ in range(20)]",
     ),
+    Misdeed(
+        name="floods infos without end",
+        kind="late",
+        detail="no answer within 150 ms",
+        on_go="[os.write(1, b'info nodes 1\\n') for _ in iter(int, 1)]",
+        control=SHORT,
+    ),
     Misdeed(name="floods standard error", on_go="[os.write(2, b'x' * 10**6) for _ in range(30)]"),
+    Misdeed(
+        name="floods standard error without end",
+        kind="late",
+        detail="no answer within 150 ms",
+        on_go="[os.write(2, b'x' * 1000) for _ in iter(int, 1)]",
+        control=SHORT,
+    ),
     Misdeed(name="writes NUL", kind="garbled", detail="byte 1 is 0x00", on_go="say(chr(0))"),
     Misdeed(name="writes invalid UTF-8", on_go="os.write(1, bytes([255, 254, 10]))"),
     Misdeed(
@@ -196,7 +307,8 @@ class _Timed(EngineProcess):
 
 def meet(misdeed: Misdeed, folder: Path, *, seat: int = 0) -> Outcome:
     """A game of two rounds between a misbehaving engine, on ``seat``, and a bot that does not."""
-    engine = _Timed(misdeed.make(folder), start_timeout=STARTUP / 1000, margin=MARGIN)
+    control = misdeed.control
+    engine = _Timed(misdeed.make(folder), start_timeout=control.startup / 1000, margin=control.margin)
     seen: list[float] = []
     fallback = Scripted()
 
@@ -209,7 +321,7 @@ def meet(misdeed: Misdeed, folder: Path, *, seat: int = 0) -> Outcome:
     bots: list[Bot] = [engine, Scripted()] if seat == 0 else [Scripted(), engine]
     game = Game(Rules.of("family", 2, set=9, rounds=2), seed=3)
     try:
-        result = play_game(game, bots, CONTROL, fallback=fallback)
+        result = play_game(game, bots, control, fallback=fallback)
     finally:
         engine.close()
     return Outcome(result, seen[0] if seen else 0.0)
@@ -225,7 +337,7 @@ def main() -> int:
         if fault is None:
             print(f"| {misdeed.name} | no fault | | |")
         else:
-            print(f"| {misdeed.name} | `{fault.kind}` | {recovery * 1000:.0f} | {fault.detail[:90]} |")
+            print(f"| {misdeed.name} | `{fault.kind}` | {recovery * 1000:.0f} | {fault.detail[:_SHOWN]} |")
     return 0
 
 

@@ -117,14 +117,17 @@ def test_what_hides_ends_when_its_engine_does(tmp_path: Path, ending: str) -> No
 
 
 @linux
-def test_an_engine_ends_with_its_keeper(tmp_path: Path) -> None:
-    with EngineProcess(engine_command(tmp_path)) as engine:
+def test_an_engine_ends_with_its_keeper_and_so_does_its_group(tmp_path: Path) -> None:
+    hidden = Hidden(tmp_path, "a child", ending="time.sleep(600)")
+    with EngineProcess(hidden.command) as engine:
+        assert wait_until(hidden.all_started)
         assert engine.pid is not None
         keeper = int(Path(f"/proc/{engine.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[1])
         assert keeper != os.getpid()
         pid = engine.pid
         os.kill(keeper, signal.SIGKILL)
         assert wait_until(lambda: not is_alive(pid))
+    assert hidden.gone()
 
 
 @contextmanager
