@@ -62,8 +62,11 @@ test-all: ## run the tests on each of Python 3.11, 3.12 and 3.13 that is here
 	[ -z "$$failed" ] || { echo "Tests failed on Python$$failed"; exit 1; }
 
 .PHONY: soak
-soak: $(READY) ## look for rare faults, for SECONDS=60
-	@$(BIN)/python tests/soak.py --seconds $(SECONDS)
+soak: $(READY) ## look for rare faults of the rules and then of the referee, for SECONDS=60 each
+	@failed=; \
+	$(BIN)/python tests/soak.py --seconds $(SECONDS) || failed=yes; echo; \
+	$(BIN)/python tests/soak_referee.py --seconds $(SECONDS) || failed=yes; \
+	[ -z "$$failed" ]
 
 .PHONY: instructions
 instructions: $(READY) ## count the core's instructions (valgrind) and compare with the kept counts

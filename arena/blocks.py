@@ -121,7 +121,7 @@ class Bench:
             player for player, builtin in engines if plan.restart == "on" or (plan.restart == "auto" and not builtin)
         ]
         """The engines that live for one game."""
-        self.fallback = bots.create(FALLBACK)
+        self.fallback: Bot = bots.create(FALLBACK)
         if engines:
             wake_promptly()
 

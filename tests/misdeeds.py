@@ -62,14 +62,17 @@ class Misdeed:
     command: str = ""
     control: TimeControl = LONG
 
-    def make(self, folder: Path) -> Sequence[str]:
-        """Its command."""
+    def make(
+        self, folder: Path, *, name: str = "toy", at: int = AT, before: str = "", on_go: str = ""
+    ) -> Sequence[str]:
+        """Its command. It misbehaves at decision ``at`` if that is when it does; those of the usual kind do ``before``
+        and ``on_go`` before their own."""
         if self.command:
             return [self.command]
         if self.code:
-            return raw(folder, self.code)
-        on_go = f"exec({self.on_go!r}) if asked == {AT} else None"
-        return engine_command(folder, on_go, before=BEFORE + self.before)
+            return raw(folder, self.code, name)
+        deed = f"exec({on_go + self.on_go!r}) if asked == {at} else None"
+        return engine_command(folder, deed, name, before=BEFORE + before + self.before)
 
 
 MISDEEDS: Final = (

@@ -119,7 +119,7 @@ def test_an_engine_has_no_files_but_its_own(tmp_path: Path) -> None:
 REFEREE = """
 import sys, time
 from caboose.protocol.process import EngineProcess
-engines = [EngineProcess([sys.executable, *sys.argv[1:]]) for _ in range(3)]
+engines = [EngineProcess([sys.executable, *sys.argv[1:]]) for _ in range(2)]
 for engine in engines:
     engine.start()
 print(*[engine.pid for engine in engines], *[engine.name for engine in engines], flush=True)
@@ -131,7 +131,6 @@ print(*[engine.pid for engine in engines], *[engine.name for engine in engines],
     "ending",
     [
         "pass",
-        "sys.exit(1)",
         "1 / 0",
         "time.sleep(600)  # SIGTERM",
         "time.sleep(600)  # SIGKILL",
@@ -156,7 +155,7 @@ def test_no_engine_outlives_its_referee(tmp_path: Path, ending: str) -> None:
     with referee:
         assert referee.stdout is not None
         engines = [int(word) for word in referee.stdout.readline().split()]
-        assert len(engines) == 6
+        assert len(engines) == 4
         if "#" in ending:
             assert all(is_alive(engine) for engine in engines)
             referee.send_signal(signal.Signals[ending.rpartition(" ")[2]])
@@ -181,8 +180,9 @@ def test_a_fork_has_no_say_over_the_engines_of_its_parent(tmp_path: Path, positi
 # --- restarts ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["random", "greedy", "planner", "mcts"])
-@pytest.mark.parametrize("preset", ["family", "classic"])
+@pytest.mark.parametrize(
+    ("name", "preset"), [("random", "family"), ("greedy", "classic"), ("planner", "family"), ("mcts", "classic")]
+)
 def test_an_engine_that_starts_in_mid_game_answers_as_one_that_was_there_all_along(name: str, preset: str) -> None:
     code = (
         "import sys, caboose.bots as bots; from caboose.protocol.serve import serve_stdio; "
@@ -200,8 +200,8 @@ def test_an_engine_that_starts_in_mid_game_answers_as_one_that_was_there_all_alo
             move = old.choose(observation, limits)
             if len(observation.legal_moves()) > 1:
                 decisions += 1
-                if decisions % 4 == 1:
+                if decisions in (2, 5):
                     with EngineProcess(command) as fresh:
                         assert fresh.choose(observation, limits) == move
             game.apply(move)
-    assert decisions > 4
+    assert decisions > 5

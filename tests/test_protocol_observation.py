@@ -20,6 +20,7 @@ from caboose.protocol import notation
 from caboose.protocol.lines import MAX_LINE, ProtocolError, text_of
 from caboose.protocol.observation import ObservationReader, observation_lines
 
+LEFT_OUT = 0.8  # of the positions of a random round
 PROTOCOL_PAGE = Path(__file__).parent.parent / "docs" / "protocol.md"
 
 
@@ -56,9 +57,11 @@ def read(lines: list[str]) -> Observation:
 
 @given(some_rules(), st.integers(0, 1000), st.randoms(use_true_random=False))
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-def test_an_observation_is_read_back_at_every_step_by_every_seat(rules: Rules, seed: int, pick: random.Random) -> None:
+def test_an_observation_is_read_back_at_any_step_by_any_seat(rules: Rules, seed: int, pick: random.Random) -> None:
     past = [[pick.randrange(200) for _ in range(rules.players)] for _ in range(pick.randrange(3))]
     for game in positions(rules, seed):
+        if pick.random() < LEFT_OUT and not game.over:
+            continue
         for seat in {pick.randrange(rules.players), max(game.turn, 0)}:
             observation = game.observe(seat, past)
             lines = observation_lines(observation)
@@ -92,7 +95,9 @@ def test_events_may_come_in_several_lines() -> None:
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_no_line_names_a_tile_that_the_seat_cannot_know(rules: Rules, seed: int, seat: int) -> None:
     seat %= rules.players
-    for game in positions(rules, seed):
+    for step, game in enumerate(positions(rules, seed)):
+        if step % 3 and not game.over:
+            continue
         observation = game.observe(seat)
         known = set(observation.hand)
         known |= {event.tile for event in observation.events if event.kind == "play" and event.tile}
@@ -268,7 +273,7 @@ def test_a_line_that_is_sent_again_replaces_the_refused_one() -> None:
 
 
 @given(st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_whatever_comes_is_read_or_refused_and_nothing_else(data: st.DataObject) -> None:
     lines = POSITION.splitlines()
     pieces = st.sampled_from([*POSITION.split(), "9999999", "-", "@", ":", "M", "draw", "x" * 50, "19-19", "1:stop"])
