@@ -8,11 +8,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from pathlib import PurePath
 from typing import Final
 
 import caboose.bots as bots
 from caboose.arena.errors import CallError
+from caboose.arena.naming import MAX_LABEL, command_name, is_reserved, make_labels, plain
 from caboose.engine.play import Bot, OptionError
 from caboose.engine.rules import MAX_PLAYERS, MIN_PLAYERS
 from caboose.protocol.child import UNLIMITED
@@ -20,44 +20,72 @@ from caboose.protocol.launch import PLAIN, Launch
 from caboose.protocol.process import EngineProcess
 from caboose.protocol.timing import TimeControl
 
-# Programs that only run another one: an engine is named after what they are given to run.
-_INTERPRETERS: Final = (
-    "awk", "bash", "bun", "deno", "env", "gawk", "lua", "node", "perl", "pypy", "python", "ruby", "sh",
-)  # fmt: skip
 _SHOWN: Final = 100  # characters of a piece of the call that an error shows
-MAX_LABEL: Final = 16  # characters, so that the standings fit 80 columns
+MAX_DIGITS: Final = 2  # of the number of a contestant
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What an engine says of itself; empty where it says nothing, and for built-in bots."""
+
+    name: str = ""
+    version: str = ""
+    author: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entrant:
+    """A player as a call names it: a built-in bot, or a command that starts an engine. ``name`` is what the call wants
+    it to be called, empty where it does not say. ``builtin`` is empty for a command."""
+
+    builtin: str
+    command: tuple[str, ...]
+    name: str = ""
+
+    def process(self, control: TimeControl, launch: Launch, options: Mapping[str, str]) -> EngineProcess:
+        """Its engine process, not yet started."""
+        return EngineProcess(
+            self.command,
+            options,
+            start_timeout=control.startup / 1000,
+            margin=control.margin,
+            guard=control.guard / 1000,
+            launch=self.launch(launch),
+        )
+
+    def launch(self, launch: Launch) -> Launch:
+        """How it is started where ``launch`` is for foreign engines: a built-in bot plays many games, needs no limits,
+        and must see its own files."""
+        if not self.builtin:
+            return launch
+        return replace(launch, resources=UNLIMITED, shared=(*launch.shared, *installation()))
 
 
 @dataclass(frozen=True, slots=True)
 class Contestant:
-    """A player of a match: a built-in bot, or a command that starts an engine, with the options it is given.
-
-    ``label`` names it in tables, once in a match. ``builtin`` is empty for a command.
-    """
+    """A player of a match: an entrant with the options that it is given, its ``label``, by which it is known in this
+    match, and what it says of itself."""
 
     label: str
-    builtin: str
-    command: tuple[str, ...]
+    entrant: Entrant
     options: tuple[tuple[str, str], ...] = ()
+    about: About = About()
 
-    def engine(self, control: TimeControl, launch: Launch) -> EngineProcess:
-        """Its process, not yet started."""
-        if self.builtin:  # it plays many games, and needs no limits
-            launch = replace(launch, resources=UNLIMITED, shared=(*launch.shared, *installation()))
-        return EngineProcess(
-            self.command,
-            dict(self.options),
-            start_timeout=control.startup / 1000,
-            margin=control.margin,
-            guard=control.guard / 1000,
-            launch=launch,
-        )
+    @property
+    def builtin(self) -> str:
+        """The name of the built-in bot; empty for a foreign engine."""
+        return self.entrant.builtin
+
+    @property
+    def command(self) -> tuple[str, ...]:
+        """The words that start it as a process."""
+        return self.entrant.command
 
     def player(self, control: TimeControl, in_process: bool, launch: Launch = PLAIN) -> Bot:
         """A player for a seat: in this process if that is wanted and it is built in, else an engine not yet started."""
         if self.builtin and in_process:
             return make_builtin(self.builtin, dict(self.options), measuring=True)
-        return self.engine(control, launch)
+        return self.entrant.process(control, launch, dict(self.options))
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +104,18 @@ class Lineup:
     def has_copies(self) -> bool:
         """Whether the second contestant sits on every seat but one."""
         return len(self.contestants) < len(self.entries)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """An option that a call sets: for ``who``, a name or the number of a contestant."""
+
+    who: str
+    name: str
+    value: str
+
+    def __str__(self) -> str:
+        return f"--option {_short(f'{self.who}.{self.name}={self.value}')}"
 
 
 def builtin_command(name: str) -> tuple[str, ...]:
@@ -98,44 +138,71 @@ def _places(package: str) -> Sequence[str]:
     return () if spec is None else spec.submodule_search_locations or ()
 
 
-def make_contestants(
-    words: Sequence[str], engines: Sequence[str], options: Sequence[str], *, measuring: bool = False
-) -> tuple[Contestant, ...]:
-    """The contestants that a call names: first ``words``, then ``engines`` (command lines).
+def make_entrants(
+    words: Sequence[str], engines: Sequence[str], names: Sequence[str] = (), *, measuring: bool = False
+) -> tuple[Entrant, ...]:
+    """Who is to play: first ``words``, then ``engines`` (command lines).
 
-    A word is the name of a built-in bot, or a command line if it has a blank or a slash in it. Each of
-    ``options`` is NAME.Option=value, where NAME is a label, or a built-in name (all that are it), or the number of
-    a contestant from 1. Measuring bots, which see what is hidden, are refused unless ``measuring`` is on. Raises
-    ``CallError`` for what is unknown, refused or cannot be read.
+    A word is the name of a built-in bot, or a command line if it has a blank or a slash in it. Each of ``names`` is
+    NUMBER=NAME, with the number of a player from 1. Measuring bots, which see what is hidden, are refused unless
+    ``measuring`` is on. Raises ``CallError`` for what is unknown, refused or cannot be read.
     """
-    commands = [_parse_word(word, measuring) for word in words] + [_parse_command(line) for line in engines]
-    bases = [name or _base_name(command) for name, command in commands]
-    cut = [base[: MAX_LABEL - 3] if bases.count(base) > 1 else base for base in bases]
-    labels = [name if cut.count(name) == 1 else f"{name}#{cut[: i + 1].count(name)}" for i, name in enumerate(cut)]
-    given: list[dict[str, str]] = [{} for _ in commands]
-    for text in options:
-        numbers, name, value = _parse_option(text, bases, labels)
-        for number in numbers:
-            if name in given[number]:
-                raise CallError(f"--option {_short(text)}: {labels[number]}.{_short(name)} is given twice")
-            given[number][name] = value
-    contestants = tuple(
-        Contestant(label, builtin, command, tuple(chosen.items()))
-        for label, (builtin, command), chosen in zip(labels, commands, given, strict=True)
+    players = [_parse_word(word, measuring) for word in words] + [_parse_command(line) for line in engines]
+    chosen: dict[int, str] = {}
+    for text in names:
+        number, name = _parse_name(text, len(players))
+        if number in chosen:
+            raise CallError(f"--name {_short(text)}: contestant {number + 1} is named twice")
+        if name.casefold() in [other.casefold() for other in chosen.values()]:
+            raise CallError(f"--name {_short(text)}: another contestant is to be called so")
+        if is_reserved(name) and name != players[number][0]:
+            raise CallError(f"--name {_short(text)}: {name} is a built-in bot")
+        chosen[number] = name
+    return tuple(Entrant(builtin, command, chosen.get(n, "")) for n, (builtin, command) in enumerate(players))
+
+
+def parse_options(texts: Sequence[str]) -> list[Setting]:
+    """The options that a call sets, each NAME.Option=value. Raises ``CallError``."""
+    settings = []
+    for text in texts:
+        target, equals, value = text.partition("=")
+        who, dot, name = target.partition(".")
+        if not equals or not dot or not who or not name:
+            raise CallError(f"--option {_short(text)}: expected NAME.Option=value, such as mcts.Seed=5 or 1.Seed=5")
+        settings.append(Setting(who, name, value))
+    return settings
+
+
+def make_contestants(
+    entrants: Sequence[Entrant], abouts: Sequence[About], options: Sequence[Setting]
+) -> tuple[Contestant, ...]:
+    """The contestants of a match, from what each says of itself. Raises ``CallError`` for options that mean nobody or
+    are given twice, and for those that a built-in bot does not take."""
+    said, called = [plain(about.name) for about in abouts], [command_name(entrant.command) for entrant in entrants]
+    builtins = [entrant.builtin for entrant in entrants]
+    labels = make_labels([entrant.name for entrant in entrants], builtins, said, called)
+    given: list[dict[str, str]] = [{} for _ in entrants]
+    for setting in options:
+        for number in _targets(setting, labels, builtins, said, called):
+            if setting.name in given[number]:
+                raise CallError(f"{setting}: {labels[number]}.{_short(setting.name)} is given twice")
+            given[number][setting.name] = setting.value
+    for builtin, chosen in zip(builtins, given, strict=True):
+        if builtin:
+            make_builtin(builtin, chosen, measuring=True)
+    return tuple(
+        Contestant(label, entrant, tuple(chosen.items()), about)
+        for label, entrant, chosen, about in zip(labels, entrants, given, abouts, strict=True)
     )
-    for contestant in contestants:
-        if contestant.builtin:
-            make_builtin(contestant.builtin, dict(contestant.options), measuring)
-    return contestants
 
 
-def make_lineup(contestants: Sequence[Contestant], players: int | None) -> Lineup:
-    """The table of a match. Two contestants may leave seats free: the second takes them all.
+def make_entries(count: int, players: int | None) -> tuple[int, ...]:
+    """The number of a contestant for each player of a game, where there are ``count``. Two may leave seats free: the
+    second takes them all.
 
     ``players`` is by default 4 for two contestants (hero and three copies) and else their number. Raises
     ``CallError`` for numbers that do not fit together.
     """
-    count = len(contestants)
     if not MIN_PLAYERS <= count <= MAX_PLAYERS:
         raise CallError(f"{_counted(count, 'contestant')} given: expected {MIN_PLAYERS} to {MAX_PLAYERS}")
     if players is None:
@@ -143,13 +210,13 @@ def make_lineup(contestants: Sequence[Contestant], players: int | None) -> Lineu
     if not MIN_PLAYERS <= players <= MAX_PLAYERS:
         raise CallError(f"--players {players}: expected {MIN_PLAYERS} to {MAX_PLAYERS}")
     if count == 2:
-        return Lineup(tuple(contestants), (0, *[1] * (players - 1)))
+        return 0, *[1] * (players - 1)
     if count != players:
         raise CallError(
             f"--players {players} with {count} contestants: expected as many contestants as players, "
             "or two (the first then plays against copies of the second)"
         )
-    return Lineup(tuple(contestants), tuple(range(players)))
+    return tuple(range(players))
 
 
 def make_builtin(name: str, options: Mapping[str, str], measuring: bool) -> Bot:
@@ -180,35 +247,44 @@ def _parse_command(line: str) -> tuple[str, tuple[str, ...]]:
     return "", command
 
 
-def _base_name(command: Sequence[str]) -> str:
-    """What to call an engine of which only the command is known: its program, or what an interpreter runs."""
-    program = PurePath(command[0]).stem
-    if program.rstrip("0123456789.") in _INTERPRETERS:
-        program = next((PurePath(word).stem for word in command[1:] if not word.startswith("-")), program)
-    return _plain(program) or "engine"
-
-
-def _plain(text: str) -> str:
-    """``text`` as a label: not long, and without what has a meaning in ``--option``."""
-    return "".join(c if c.isascii() and (c.isalnum() or c in "+-_") else "_" for c in text)[:MAX_LABEL]
-
-
-def _parse_option(text: str, bases: Sequence[str], labels: Sequence[str]) -> tuple[list[int], str, str]:
-    """The numbers of the contestants meant, the option and its value."""
-    target, equals, value = text.partition("=")
-    who, dot, name = target.partition(".")
-    if not equals or not dot or not who or not name:
-        raise CallError(f"--option {_short(text)}: expected NAME.Option=value, such as {labels[0]}.Seed=5 or 1.Seed=5")
-    if who.isascii() and who.isdigit() and len(who) <= 2 and who not in labels:
-        if not 1 <= int(who) <= len(labels):
-            raise CallError(f"--option {_short(text)}: there is no contestant {who}, expected 1 to {len(labels)}")
-        return [int(who) - 1], name, value
-    numbers = [i for i, (base, label) in enumerate(zip(bases, labels, strict=True)) if who in (base, label)]
-    if not numbers:
+def _parse_name(text: str, count: int) -> tuple[int, str]:
+    """Which contestant, from 0, is to be called what."""
+    number, equals, name = text.partition("=")
+    if (
+        not equals
+        or not (number.isascii() and number.isdigit())
+        or len(number) > MAX_DIGITS
+        or not name
+        or plain(name) != name
+    ):
         raise CallError(
-            f"--option {_short(text)}: there is no contestant {_short(who)!r}; they are {', '.join(labels)}"
+            f"--name {_short(text)}: expected NUMBER=NAME, such as 1=mine: the number of a contestant, and up to "
+            f"{MAX_LABEL} letters, digits, +, - or _"
         )
-    return numbers, name, value
+    if not 1 <= int(number) <= count:
+        raise CallError(f"--name {_short(text)}: there is no contestant {number}, expected 1 to {count}")
+    return int(number) - 1, name
+
+
+def _targets(
+    setting: Setting, labels: Sequence[str], builtins: Sequence[str], said: Sequence[str], called: Sequence[str]
+) -> list[int]:
+    """The numbers of the contestants that an option is for. A label means one, and what several were called all of
+    them; no engine is taken for a built-in bot because it says so."""
+    who = setting.who
+    if who.isascii() and who.isdigit() and len(who) <= MAX_DIGITS:
+        if not 1 <= int(who) <= len(labels):
+            raise CallError(f"{setting}: there is no contestant {who}, expected 1 to {len(labels)}")
+        return [int(who) - 1]
+    aliases = [(a, b) for a, b in zip(said, called, strict=True)]
+    for meant in (
+        [n for n, label in enumerate(labels) if label == who],
+        [n for n, builtin in enumerate(builtins) if builtin == who],
+        [n for n, names in enumerate(aliases) if not builtins[n] and who in names],
+    ):
+        if meant:
+            return meant
+    raise CallError(f"{setting}: there is no contestant {_short(who)!r}; they are {', '.join(labels)}")
 
 
 def _short(text: str) -> str:

@@ -13,17 +13,13 @@ from typing import BinaryIO, Protocol
 
 from caboose.arena import caboose_version
 from caboose.arena.blocks import Plan
-from caboose.arena.errors import CallError, RunError
+from caboose.arena.errors import RunError
 from caboose.arena.executors import Executor
 from caboose.arena.lineup import Contestant
 from caboose.arena.records import Recorder, without_logs
 from caboose.arena.results import BlockResult, MatchResult, Played
 from caboose.arena.stats import Scoreboard, Standing
 from caboose.bots import MEASURING
-from caboose.engine.play import OptionError
-from caboose.protocol.launch import PLAIN, Launch
-from caboose.protocol.process import EngineFault
-from caboose.protocol.timing import TimeControl
 
 
 class Watcher(Protocol):
@@ -36,23 +32,14 @@ class Watcher(Protocol):
         """A block was played and counted."""
 
 
-def introduce(contestant: Contestant, control: TimeControl, launch: Launch = PLAIN) -> Played:
-    """What there is to know of a contestant; an engine is started for it, and ended again.
-
-    Raises ``RunError`` when the engine does not start and ``CallError`` when it does not take its options.
-    """
+def introduce(contestant: Contestant) -> Played:
+    """What there is to know of a contestant."""
     played = Played(contestant.label, contestant.builtin, contestant.command, contestant.options)
     if contestant.builtin:
         measuring = MEASURING[contestant.builtin].sees if contestant.builtin in MEASURING else ""
         return replace(played, version=caboose_version(), measuring=measuring)
-    engine = contestant.engine(control, launch)
-    try:
-        with engine:
-            return replace(played, engine=engine.name, version=engine.version, author=engine.author)
-    except EngineFault as fault:
-        raise RunError(f"{contestant.label}: the engine does not start: {fault.detail}") from None
-    except OptionError as error:
-        raise CallError(f"{contestant.label}: {error}") from None
+    about = contestant.about
+    return replace(played, engine=about.name, version=about.version, author=about.author)
 
 
 def play_match(
@@ -68,10 +55,10 @@ def play_match(
 
     A ``Recorder`` appends the games to ``record``, if given; ``plan.recording`` must then be on. When the match is
     interrupted, or something other than a player fails, the result has the blocks finished so far, and its
-    ``problem`` says why. Raises ``CallError`` and ``RunError`` as ``introduce`` does; then nothing was played.
+    ``problem`` says why.
     """
     lineup = plan.lineup
-    played = tuple(introduce(contestant, plan.control, plan.launch) for contestant in lineup.contestants)
+    played = tuple(map(introduce, lineup.contestants))
     labels = [contestant.label for contestant in lineup.contestants]
     board = Scoreboard(labels, lineup.entries)
     recorder = Recorder(record, plan, played) if record is not None else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Final, Self
@@ -14,8 +15,10 @@ from rich.text import Text
 from caboose.arena.blocks import FALLBACK, Plan
 from caboose.arena.results import MatchResult
 from caboose.arena.stats import Interval, Scoreboard, Standing
+from caboose.arena.telling import printable
 from caboose.engine.rules import CHOICES, Rules
 
+COMMAND: Final = 300  # characters of a command that are shown
 FAULTS_SHOWN: Final = 5  # the JSON has them all
 BUSY: Final = 1.2  # times the time on the clock: who uses more of a processor works in threads, or out of turn
 LEAST_BUSY: Final = 1.0  # ms a move; below that the system's own work for a process counts
@@ -73,6 +76,10 @@ def print_heading(console: Console, plan: Plan, blocks: int) -> None:
     table = f"{rules.preset}, {rules.players} players, double-{rules.set}, {rules.hand} tiles, {rounds} a game"
     games = f"{_counted(blocks, 'block')} of {lineup.players} rotations = {blocks * lineup.players} games"
     _say(console, copies if lineup.has_copies else ", ".join(labels), style="bold")
+    for contestant in lineup.contestants:
+        if not contestant.builtin:  # whatever it calls itself
+            command = printable(shlex.join(contestant.command))
+            _say(console, f"{contestant.label}: {command if len(command) <= COMMAND else command[:COMMAND] + '...'}")
     _say(console, ", ".join([table, *changed_options(rules)]))
     _say(console, f"{plan.control}; {games}")
 

@@ -86,12 +86,17 @@ class EngineProcess:
         """The name given, or the one that the engine gave, or the command's."""
         if self._given_name is not None:
             return self._given_name
-        if "name" in self._about:
-            return self._about["name"]
+        if self.said_name:
+            return self.said_name
         try:
             return os.path.basename(self._words()[0])
         except EngineFault:  # what is wrong with the command is for start to say
             return str(self._command)
+
+    @property
+    def said_name(self) -> str:
+        """What the engine says it is called; empty if nothing."""
+        return self._about.get("name", "")
 
     @property
     def version(self) -> str:

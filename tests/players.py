@@ -5,9 +5,18 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from caboose.arena.lineup import (
+    About,
+    Contestant,
+    Lineup,
+    make_contestants,
+    make_entrants,
+    make_entries,
+    parse_options,
+)
 from caboose.engine.moves import Move
 from caboose.engine.play import Limits, Option, OptionError
 from caboose.engine.round import Observation
@@ -82,6 +91,26 @@ def engine_command(folder: Path, on_go: str = "pass", name: str = "toy", before:
     file = folder / f"{name}.py"
     file.write_text(before + ENGINE.replace("{on_go}", on_go), encoding="utf-8")
     return [sys.executable, "-I", "-S", str(file)]
+
+
+def contestants_of(
+    words: Sequence[str],
+    engines: Sequence[str] = (),
+    options: Sequence[str] = (),
+    names: Sequence[str] = (),
+    *,
+    said: Sequence[str] | None = None,
+    measuring: bool = False,
+) -> tuple[Contestant, ...]:
+    """The contestants that a call names. Engines are not asked, but may be taken to have ``said`` what they are."""
+    entrants = make_entrants(words, engines, names, measuring=measuring)
+    abouts = [About(name) for name in (said if said is not None else [""] * len(entrants))]
+    return make_contestants(entrants, abouts, parse_options(options))
+
+
+def lineup_of(contestants: Sequence[Contestant], players: int | None = None) -> Lineup:
+    """They at a table."""
+    return Lineup(tuple(contestants), make_entries(len(contestants), players))
 
 
 def is_alive(pid: int) -> bool:

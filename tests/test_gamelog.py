@@ -13,7 +13,6 @@ import pytest
 
 from caboose.arena.blocks import Bench, Plan, play_block
 from caboose.arena.cli import run
-from caboose.arena.lineup import make_contestants, make_lineup
 from caboose.engine.play import Limits
 from caboose.engine.rules import Rules
 from caboose.protocol import gamelog
@@ -21,7 +20,7 @@ from caboose.protocol.gamelog import CAME, ERROR, NOTE, SENT, GameLog, LogError,
 from caboose.protocol.process import EngineProcess
 from caboose.protocol.timing import TimeControl
 from misbehaving import a_position, nothing_left
-from players import engine_command, wait_until
+from players import contestants_of, engine_command, lineup_of, wait_until
 
 RULES = Rules.of("family", 2, set=6, hand=6, rounds=1)
 
@@ -40,7 +39,7 @@ def logged_match(tmp_path: Path, on_go: str = "pass", before: str = "") -> list[
     logs = tmp_path / "logs"
     logs.mkdir()
     command = shlex.join(engine_command(tmp_path, on_go, before=before))
-    lineup = make_lineup(make_contestants(["greedy"], [command], []), 2)
+    lineup = lineup_of(contestants_of(["greedy"], [command], []), 2)
     plan = Plan(rules=RULES, lineup=lineup, control=TimeControl(movetime=2000), seed=4, logs=logs)
     with Bench(plan) as bench:
         play_block(plan, bench, 6, lambda: None)

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from caboose.arena.blocks import Bench, Plan, play_block
-from caboose.arena.lineup import make_contestants, make_lineup
 from caboose.bots import BOTS, create
 from caboose.engine.deal import Deal
 from caboose.engine.game import Game
@@ -23,7 +22,7 @@ from caboose.engine.rules import PRESETS, Rules
 from caboose.protocol.referee import play_game
 from caboose.protocol.timing import TimeControl
 from comparing import choose, random_rounds, walk
-from players import Scripted
+from players import Scripted, contestants_of, lineup_of
 from reference import MEXICAN, whole_set
 from staged import (
     CLOSING,
@@ -198,7 +197,7 @@ def test_players_are_given_nothing_but_observations() -> None:
 
 def match_plan(words: list[str], options: list[str], rules: Rules, in_process: bool = True) -> Plan:
     """A match of built-in bots that writes down its games."""
-    lineup = make_lineup(make_contestants(words, [], options), rules.players)
+    lineup = lineup_of(contestants_of(words, [], options), rules.players)
     control = TimeControl(nodes=20)
     return Plan(rules=rules, lineup=lineup, control=control, seed=9, in_process=in_process, recording=True)
 

@@ -21,22 +21,24 @@ from rich.console import Console
 from caboose.arena.blocks import Bench, Plan, block_deals, deal_seed, play_block, seatings
 from caboose.arena.errors import CallError, RunError
 from caboose.arena.executors import Executor, LocalExecutor, PoolExecutor
-from caboose.arena.lineup import make_contestants, make_lineup
+from caboose.arena.lineup import make_entrants, parse_options
 from caboose.arena.match import play_match, standings
+from caboose.arena.meeting import meet
 from caboose.arena.report import MatchProgress
 from caboose.arena.results import BlockResult, MatchResult, ResultError, read_result, write_result
 from caboose.arena.stats import Scoreboard
 from caboose.engine.rules import Rules
 from caboose.protocol.timing import TimeControl
-from players import engine_command, is_alive, wait_until
+from players import contestants_of, engine_command, is_alive, lineup_of, wait_until
 
 NODES = TimeControl(nodes=50)
 
 
 def make_plan(*words: str, players: int | None = None, engines: Iterable[str] = (), **more: Any) -> Plan:
-    lineup = make_lineup(make_contestants(words, list(engines), more.pop("options", [])), players)
-    rules = Rules.of("family", lineup.players, rounds=more.pop("rounds", 1))
     defaults: dict[str, Any] = {"control": NODES, "seed": 11, "in_process": True}
+    contestants = meet(make_entrants(words, list(engines)), parse_options(more.pop("options", [])), NODES)
+    lineup = lineup_of(contestants, players)
+    rules = Rules.of("family", lineup.players, rounds=more.pop("rounds", 1))
     return Plan(rules=rules, lineup=lineup, **(defaults | more))
 
 
@@ -72,11 +74,11 @@ def facts(result: MatchResult) -> list[object]:
 
 
 def test_two_contestants_are_a_hero_and_copies() -> None:
-    contestants = make_contestants(["mcts", "planner"], [], [])
-    assert make_lineup(contestants, None).entries == (0, 1, 1, 1)
-    assert make_lineup(contestants, 2).entries == (0, 1)
-    assert make_lineup(contestants, 14).entries == (0, *[1] * 13)
-    assert make_lineup(make_contestants(["mcts", "planner", "greedy"], [], []), None).entries == (0, 1, 2)
+    contestants = contestants_of(["mcts", "planner"])
+    assert lineup_of(contestants, None).entries == (0, 1, 1, 1)
+    assert lineup_of(contestants, 2).entries == (0, 1)
+    assert lineup_of(contestants, 14).entries == (0, *[1] * 13)
+    assert lineup_of(contestants_of(["mcts", "planner", "greedy"]), None).entries == (0, 1, 2)
 
 
 @pytest.mark.parametrize(
@@ -92,11 +94,11 @@ def test_two_contestants_are_a_hero_and_copies() -> None:
 )
 def test_numbers_of_players_that_do_not_fit(words: list[str], players: int | None, message: str) -> None:
     with pytest.raises(CallError, match=message):
-        make_lineup(make_contestants(words, [], []), players)
+        lineup_of(contestants_of(words), players)
 
 
 def test_labels_and_options() -> None:
-    made = make_contestants(
+    made = contestants_of(
         ["random", "mcts", "random", "./bots/mine.v2.py --fast"],
         ["python3 -u other.py"],
         ["random.Seed=1", "2.Seed=2", "mine_v2.Depth=4", "5.A.b=c=d", "other.Empty="],
@@ -111,7 +113,7 @@ def test_labels_and_options() -> None:
     ]
     assert made[3].command == ("./bots/mine.v2.py", "--fast")
     assert made[1].builtin == "mcts" and made[3].builtin == ""
-    one = make_contestants(["random", "random"], [], ["random#2.Seed=3"])
+    one = contestants_of(["random", "random"], [], ["random#2.Seed=3"])
     assert [dict(c.options) for c in one] == [{}, {"Seed": "3"}]
 
 
@@ -133,7 +135,7 @@ def test_labels_and_options() -> None:
 )
 def test_line_ups_that_are_wrong(words: list[str], engines: list[str], options: list[str], message: str) -> None:
     with pytest.raises(CallError, match=message):
-        make_contestants(words, engines, options)
+        contestants_of(words, engines, options)
 
 
 # ---------------------------------------------------------------------------------------------- blocks
@@ -307,12 +309,11 @@ def test_faults_are_counted_where_they_belong(tmp_path: Path) -> None:
 
 
 def test_an_engine_that_cannot_be_used_stops_the_match_before_it_begins(tmp_path: Path) -> None:
-    plan = make_plan("greedy", engines=[str(tmp_path / "missing")])
     with pytest.raises(RunError, match=r"missing: the engine does not start: .*No such file"):
-        run(plan, 1)
+        make_plan("greedy", engines=[str(tmp_path / "missing")])
     command = shlex.join(engine_command(tmp_path))
     with pytest.raises(CallError, match="toy: toy has no option 'Speed'"):
-        run(make_plan("greedy", engines=[command], options=["toy.Speed=9"]), 1)
+        make_plan("greedy", engines=[command], options=["toy.Speed=9"])
 
 
 # ----------------------------------------------------------------------------------------------- progress

@@ -13,7 +13,6 @@ import pytest
 from caboose.arena.blocks import Bench, Plan, play_block
 from caboose.arena.cli import run
 from caboose.arena.errors import CallError
-from caboose.arena.lineup import make_contestants, make_lineup
 from caboose.arena.results import read_result
 from caboose.arena.stats import Scoreboard
 from caboose.bots import BOTS, MEASURING, BotError, create, create_measuring
@@ -30,7 +29,7 @@ from caboose.protocol.records import GameRecord
 from caboose.protocol.referee import play_game
 from caboose.protocol.timing import TimeControl
 from comparing import random_deal, random_rules
-from players import Scripted
+from players import Scripted, contestants_of, lineup_of
 
 QUICK = ["--rounds", "1", "--blocks", "1", "--players", "2", "--nodes", "20", "--seed", "3"]
 
@@ -74,7 +73,7 @@ def test_they_are_not_among_the_bots() -> None:
         with pytest.raises(BotError, match=rf"^{name} sees all hands.*no opponent.*--in-process"):
             create(name)
         with pytest.raises(CallError, match="no opponent"):
-            make_contestants([name, "planner"], [], [])
+            contestants_of([name, "planner"])
     for name in BOTS:
         assert not isinstance(create(name), Knowing)
         with pytest.raises(BotError, match="expected one of omniscient, openhands"):
@@ -271,7 +270,7 @@ def test_knowing_more_plays_better() -> None:
     """A fixed set of deals, so the result is always the same."""
     margins = {}
     for name in ("mcts", "openhands", "omniscient"):
-        lineup = make_lineup(make_contestants([name, "planner"], [], [], measuring=True), 3)
+        lineup = lineup_of(contestants_of([name, "planner"], [], [], measuring=True), 3)
         rules = Rules.of("family", 3, rounds=1)
         plan = Plan(rules=rules, lineup=lineup, control=TimeControl(nodes=100), seed=1, in_process=True)
         board = Scoreboard(["hero", "planner"], lineup.entries)

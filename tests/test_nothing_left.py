@@ -16,14 +16,13 @@ import pytest
 
 from caboose.arena.blocks import Plan
 from caboose.arena.executors import LocalExecutor
-from caboose.arena.lineup import make_contestants, make_lineup
 from caboose.arena.match import play_match
 from caboose.engine.rules import Rules
 from caboose.protocol.child import Child, LackError
 from caboose.protocol.process import EngineProcess
 from caboose.protocol.timing import TimeControl
 from misbehaving import nothing_left, raw
-from players import engine_command, is_alive, wait_until
+from players import contestants_of, engine_command, is_alive, lineup_of, wait_until
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux gives a process all its descendants")
 
@@ -158,7 +157,7 @@ def test_what_we_lack_is_no_fault_of_an_engine(tmp_path: Path, free: int) -> Non
 
 
 def test_a_match_ends_where_we_lack_something(tmp_path: Path) -> None:
-    lineup = make_lineup(make_contestants(["greedy"], [shlex.join(engine_command(tmp_path))], []), 2)
+    lineup = lineup_of(contestants_of(["greedy"], [shlex.join(engine_command(tmp_path))], []), 2)
     rules, control = Rules.of("family", 2, set=6, hand=6, rounds=1), TimeControl(movetime=5000)
     plan = Plan(rules=rules, lineup=lineup, control=control, seed=1)
     with ExitStack() as later:

@@ -17,8 +17,9 @@ import pytest
 from caboose.arena.blocks import Plan, block_deals
 from caboose.arena.cli import run
 from caboose.arena.executors import Executor, LocalExecutor, PoolExecutor
-from caboose.arena.lineup import make_contestants, make_lineup
+from caboose.arena.lineup import make_entrants, parse_options
 from caboose.arena.match import play_match
+from caboose.arena.meeting import meet
 from caboose.arena.records import control_text, open_record
 from caboose.arena.results import MatchResult
 from caboose.arena.stats import Scoreboard
@@ -27,7 +28,7 @@ from caboose.protocol.record_reader import read_records
 from caboose.protocol.records import GameRecord, RecordError, commitment, record_text
 from caboose.protocol.timing import TimeControl
 from caboose.protocol.verify import verify
-from players import engine_command, wait_until
+from players import engine_command, lineup_of, wait_until
 from recorded import play_record
 
 QUICK = ["--rounds", "1", "--blocks", "2", "--in-process", "--nodes", "20"]
@@ -36,7 +37,8 @@ TEXT = record_text(GAME)
 
 
 def make_plan(*words: str, **more: Any) -> Plan:
-    lineup = make_lineup(make_contestants(words, [], more.pop("options", [])), more.pop("players", None))
+    contestants = meet(make_entrants(words, []), parse_options(more.pop("options", [])), TimeControl())
+    lineup = lineup_of(contestants, more.pop("players", None))
     rules = Rules.of("family", lineup.players, rounds=more.pop("rounds", 1))
     defaults: dict[str, Any] = {"control": TimeControl(nodes=20), "seed": 11, "in_process": True, "recording": True}
     return Plan(rules=rules, lineup=lineup, **(defaults | more))

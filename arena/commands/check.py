@@ -20,7 +20,7 @@ from caboose.arena.check.steps import ADVICE, FAILED, Report, Result, Step
 from caboose.arena.check.text import group_line, heading_lines, report_object, step_lines, summary_lines
 from caboose.arena.commands.files import output_errors
 from caboose.arena.errors import CallError
-from caboose.arena.lineup import make_contestants
+from caboose.arena.lineup import make_entrants
 from caboose.protocol.lines import MAX_LINE, shown
 
 
@@ -74,7 +74,7 @@ def check(
             return
         if command is None:
             raise CallError("the engine is missing: expected its command line, or --list")
-        words = make_contestants([command], [], [])[0].command
+        words = make_entrants([command], [])[0].command
         stderr = Path(folder) / "stderr"
         wanted = _options(option or [])
         probe = Probe(words, wanted, start=start_timeout, patience=patience, margin=margin, stderr=stderr)

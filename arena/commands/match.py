@@ -30,8 +30,9 @@ from caboose.arena.commands.untrusted import (
 )
 from caboose.arena.errors import CallError, RunError
 from caboose.arena.executors import Executor, LocalExecutor, PoolExecutor
-from caboose.arena.lineup import make_contestants, make_lineup
+from caboose.arena.lineup import Lineup, make_entrants, make_entries, parse_options
 from caboose.arena.match import interruptible, play_match, standings
+from caboose.arena.meeting import meet
 from caboose.arena.records import open_record
 from caboose.arena.report import MatchProgress, fault_lines, print_heading, print_standings
 from caboose.arena.results import result_text, temporary_beside, write_result
@@ -73,6 +74,15 @@ def match(
             metavar="NAME.OPTION=VALUE",
             help="An option of a contestant, named as in the standings or by its number: mcts.Seed=5, 2.Seed=5. "
             "May be repeated.",
+            rich_help_panel=PLAYERS,
+        ),
+    ] = None,
+    name: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NUMBER=NAME",
+            help="What a contestant is called: 2=mine. Else an engine is called what it says it is, or, where that is "
+            "another's name or a built-in bot's, after its command. May be repeated.",
             rich_help_panel=PLAYERS,
         ),
     ] = None,
@@ -231,8 +241,10 @@ def match(
     check_word("--crashed", crashed, CRASHED)
     if restart == "off" and crashed == "replayed":
         raise CallError("--restart off with --crashed replayed: expected one of them, as a replay needs a new process")
-    contestants = make_contestants(bots or [], engine or [], option or [], measuring=in_process)
-    lineup = make_lineup(contestants, players)
+    entrants = make_entrants(bots or [], engine or [], name or [], measuring=in_process)
+    options = parse_options(option or [])
+    entries = make_entries(len(entrants), players)
+    rules = make_rules(preset, len(entries), {"set": set, "rounds": rounds}, rule or [])
     launch = make_launch(
         sandbox,
         share or [],
@@ -242,31 +254,20 @@ def match(
         cpu=max_cpu,
         file=max_file,
     )
-    plan = Plan(
-        rules=make_rules(preset, lineup.players, {"set": set, "rounds": rounds}, rule or []),
-        lineup=lineup,
-        control=make_control(
-            movetime=movetime,
-            tc=tc,
-            allowance=allowance,
-            roundcap=None if round_cap is None else round_cap * 1000,
-            gamecap=None if game_cap is None else game_cap * 1000,
-            nodes=nodes,
-            playouts=playouts,
-            margin=margin,
-            guard=guard * 1000,
-            grace=grace,
-            startup=start_timeout * 1000,
-        ),
-        seed=make_seed(seed),
-        on_fault=on_fault,
-        restart=restart,
-        crashed=crashed,
-        in_process=in_process,
-        recording=record is not None,
-        launch=launch,
-        logs=log,
+    control = make_control(
+        movetime=movetime,
+        tc=tc,
+        allowance=allowance,
+        roundcap=None if round_cap is None else round_cap * 1000,
+        gamecap=None if game_cap is None else game_cap * 1000,
+        nodes=nodes,
+        playouts=playouts,
+        margin=margin,
+        guard=guard * 1000,
+        grace=grace,
+        startup=start_timeout * 1000,
     )
+    number = make_seed(seed)
     to_output = json == STANDARD_OUTPUT
     if record == STANDARD_OUTPUT:
         raise CallError("--record -: expected a file (--json - writes to standard output)")
@@ -275,7 +276,7 @@ def match(
         if record is not None and json.resolve() == record.resolve():
             raise CallError(f"--json and --record are both {json}: expected two files")
     make_folder("--log", log)
-    if any(not contestant.builtin for contestant in contestants):
+    if any(not entrant.builtin for entrant in entrants):
         hide()
     workers = min(concurrency, blocks)
     executor: Executor = LocalExecutor() if workers == 1 else PoolExecutor(workers)
@@ -284,8 +285,21 @@ def match(
     with ExitStack() as stack:
         games = stack.enter_context(open_games(record)) if record is not None else None
         shield = stack.enter_context(interruptible())
+        plan = Plan(
+            rules=rules,
+            lineup=Lineup(meet(entrants, options, control, launch), entries),
+            control=control,
+            seed=number,
+            on_fault=on_fault,
+            restart=restart,
+            crashed=crashed,
+            in_process=in_process,
+            recording=record is not None,
+            launch=launch,
+            logs=log,
+        )
         print_heading(console, plan, blocks)
-        with MatchProgress(Console(stderr=True), blocks * lineup.players) as progress:
+        with MatchProgress(Console(stderr=True), blocks * len(entries)) as progress:
             result = play_match(plan, blocks, executor, progress, concurrency=workers, record=games)
         shield()
         rows = standings(result)
