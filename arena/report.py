@@ -18,6 +18,7 @@ from caboose.arena.stats import Interval, Scoreboard, Standing
 from caboose.arena.telling import printable
 from caboose.engine.rules import CHOICES, Rules
 
+MARK: Final = "!"  # of a margin that is no honest one
 COMMAND: Final = 300  # characters of a command that are shown
 FAULTS_SHOWN: Final = 5  # the JSON has them all
 BUSY: Final = 1.2  # times the time on the clock: who uses more of a processor works in threads, or out of turn
@@ -55,7 +56,8 @@ class MatchProgress:
         if not self._progress.disable:
             rows = board.standings()
             shown = rows[0] if len(rows) == 2 else max(rows, key=lambda row: row.margin.mean or 0.0)
-            self._progress.update(self._task, margin=f"{shown.label} {margin_text(shown.margin)}")
+            mark = f" {MARK}" if is_marked(shown) else ""
+            self._progress.update(self._task, margin=f"{shown.label} {margin_text(shown.margin)}{mark}")
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -121,7 +123,8 @@ def print_standings(
 
 
 def standings_table(standings: Sequence[Standing]) -> Table:
-    """The standings, best margin first."""
+    """The standings, best margin first, and those with faults below."""
+    marked = any(map(is_marked, standings))
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("bot", no_wrap=True)
     for title in ("score", "rounds\nwon %", "games\nwon %", "margin\n± 95 %", "ms/move\nmean", "\nmax", "faults"):
@@ -133,12 +136,17 @@ def standings_table(standings: Sequence[Standing]) -> Table:
             _number(standing.score, 1),
             _number(standing.rounds_won, 1, 100),
             _number(standing.games_won, 1, 100),
-            Text(margin_text(standing.margin), style=_margin_style(standing.margin)),
+            _margin_cell(standing, marked),
             _number(standing.time_mean, 1),
             _number(standing.time_max, 0),
             Text(str(faults), style="bold red" if faults else ""),
         )
     return table
+
+
+def is_marked(standing: Standing) -> bool:
+    """Whether its figures do not come of honest play alone: it had faults, or got another try."""
+    return bool(standing.faults or standing.replays)
 
 
 def margin_text(margin: Interval) -> str:
@@ -200,6 +208,9 @@ def _print_faults(console: Console, result: MatchResult, standings: Sequence[Sta
             f"A game with a fault ({how}) is lost for the bot at fault, its rounds count as the worst at the table; "
             "it does not count for the others.",
         )
+    for standing in standings:
+        if is_marked(standing):
+            _say(console, f"{MARK} {_marked_words(standing)}")
     shown = lines if everything else lines[:FAULTS_SHOWN]
     for line in shown:
         _say(console, line, style="red")
@@ -207,10 +218,32 @@ def _print_faults(console: Console, result: MatchResult, standings: Sequence[Sta
         _say(console, f"... and {len(lines) - len(shown)} more faults (--json FILE has them all)", style="red")
 
 
-def _by_margin(standing: Standing) -> tuple[bool, float]:
-    """Best margin first; at the end who lost all its games by faults, below those whom that left without a game."""
-    failed = 0 < standing.games == sum(standing.faults.values())
-    return failed, -standing.margin.mean if standing.margin.mean is not None else float("inf")
+def _marked_words(standing: Standing) -> str:
+    """What is wrong with its figures."""
+    label, lost, words = standing.label, sum(standing.faults.values()), []
+    if lost:
+        words.append(
+            f"{label} lost {lost} of {_counted(standing.games, 'game')} by faults: its margin is no measure of how it "
+            "plays, and it stands below those who had none."
+        )
+    if standing.replays:
+        words.append(f"{label} crashed {_counted(standing.replays, 'time')} in games that were played again.")
+    return " ".join(words)
+
+
+def _by_margin(standing: Standing) -> tuple[bool, bool, float]:
+    """Best margin first; below those who had faults, whom the fallback player may have helped; last who lost all its
+    games by them. Who was left without a game by the faults of others stands above those."""
+    faults = sum(standing.faults.values())
+    margin = standing.margin.mean
+    return faults > 0, 0 < standing.games == faults, float("inf") if margin is None else -margin
+
+
+def _margin_cell(standing: Standing, marked: bool) -> Text:
+    """The margin, with a mark or the room for one where anybody is ``marked``."""
+    if is_marked(standing):
+        return Text.assemble(margin_text(standing.margin), (f" {MARK}", "bold red"))
+    return Text(margin_text(standing.margin) + ("  " if marked else ""), style=_margin_style(standing.margin))
 
 
 def _margin_style(margin: Interval) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import shlex
 import subprocess
 import sys
@@ -106,7 +107,10 @@ def test_strict_lists_every_fault_and_says_so_by_its_exit_code(tmp_path: Path) -
     # Who lost every game by faults stands below those whom that left without a game.
     rows = [line.split()[0] for line in lenient.stdout.splitlines() if line.startswith(("toy  ", "greedy  "))]
     assert rows == ["greedy", "toy"]
-    assert call(tmp_path, "pass", "--strict").returncode == 0
+    assert "! toy lost 8 of 8 games by faults: its margin is no measure" in lenient.stdout
+    assert "! greedy" not in lenient.stdout
+    clean = call(tmp_path, "pass", "--strict")
+    assert clean.returncode == 0 and "!" not in clean.stdout
 
 
 def test_a_replayed_crash_is_a_fault_to_a_strict_match(tmp_path: Path) -> None:
@@ -115,6 +119,8 @@ def test_a_replayed_crash_is_a_fault_to_a_strict_match(tmp_path: Path) -> None:
     done = call(tmp_path, crash, "--strict", "--crashed", "replayed")
     assert done.returncode == 1
     assert "seat 1, replayed)" in done.stdout or "seat 2, replayed)" in done.stdout
+    assert re.search(r"^toy .* ! .* 0$", done.stdout, re.MULTILINE)
+    assert "! toy crashed 1 time in games that were played again." in done.stdout
 
 
 def test_overruns_and_busy_engines_are_told(tmp_path: Path) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from caboose.arena.results import BlockResult, GameInBlock
+from caboose.arena.report import is_marked, standings_table
+from caboose.arena.results import BlockResult, Crash, GameInBlock
 from caboose.arena.stats import Scoreboard, Standing, shares, t_interval
 from caboose.engine.game import places
 from caboose.protocol.referee import Fault, GameResult, RoundResult, SeatResult
@@ -167,3 +169,21 @@ def test_blocks_without_a_game_that_counts_are_no_values() -> None:
     a, b = table(["a", "b"], [0, 1], *blocks)
     assert a.margin == t_interval([-4.0, 8.0, 4.0])
     assert b.margin == t_interval([-8.0, -4.0])
+
+
+def test_who_had_faults_stands_below_the_others_and_is_marked() -> None:
+    """Also where the fallback player has played so well that its margin is the best."""
+    tried, first, second = game([0, 1, 2], (9, 9, 9)), game([1, 2, 0], (3, 0, 90)), game([2, 0, 1], (0, 80, 9))
+    again = replace(tried, crashes=(Crash(2, Fault("dead", "it exited", 1, 1)),))
+    games = [again, first, second, game([0, 1, 2], (0, 30, 30), faulty=[1])]
+    standings = table(["a", "b", "c"], [0, 1, 2], games)
+    a, b, c = standings
+    assert b.margin.mean > a.margin.mean and c.margin.mean > b.margin.mean  # type: ignore[operator]
+    assert [is_marked(standing) for standing in standings] == [False, True, True]
+    rows = list(standings_table(standings).columns[0].cells)
+    assert rows == ["c", "a", "b"]
+    margins = [str(cell) for cell in standings_table(standings).columns[4].cells]
+    assert [text.rstrip().endswith(" !") for text in margins] == [True, False, True]
+    assert len({len(text) - len(text.rstrip()) for text in margins}) == 2  # so that the numbers stand below one another
+    clean = table(["a", "b", "c"], [0, 1, 2], [first, second])
+    assert not any("!" in str(cell) for cell in standings_table(clean).columns[4].cells)
