@@ -467,22 +467,3 @@ seat 1 round 1 hub 6 starter 2
 events 2:draw 2:mark 1:6-5@1 2:6-4@2
 hand 0-5
 """
-
-
-# --------------------------------------------------------------------------------------------------------- the page
-
-
-def test_the_page_names_every_key(capsys: pytest.CaptureFixture[str], path: Path) -> None:
-    page = (ROOT / "docs" / "analyse.md").read_text(encoding="utf-8")
-    event = answer(capsys, path, "--nodes", 20, "--round", 1)
-    keys = set(keys_of(event))
-    keys |= set(keys_of(answer(capsys, path, "--nodes", 20, "--round", 1, "--event", event["choices"][0]["event"])))
-    assert len(keys) > 40
-    assert [key for key in sorted(keys) if f"`{key}`" not in page] == []
-
-
-def keys_of(content: Any) -> Iterator[str]:
-    if isinstance(content, dict):
-        yield from content
-    for value in content.values() if isinstance(content, dict) else content if isinstance(content, list) else ():
-        yield from keys_of(value)

@@ -267,12 +267,9 @@ def test_the_steps_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(capsys.readouterr().out.splitlines()) == 13
 
 
-def test_the_json_report_has_what_its_page_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_json_report_has_what_was_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     _, report = checked(capsys, engine(tmp_path), "--step", "play.number")
-    page = (PAGE.parent / "check.md").read_text(encoding="utf-8")
     (step,) = report["steps"]
-    for key in [*report, *report["engine"], *step, *step["page"], "ms", "sent", "came", "note"]:
-        assert f"`{key}`" in page or f'"{key}"' in page, key
     assert [said["came"] for said in step["exchange"] if "came" in said][-1] == "readyok"
     assert [said["ms"] for said in step["exchange"]] == sorted(said["ms"] for said in step["exchange"])
 

@@ -233,6 +233,8 @@ def match(
 ) -> None:
     """Let bots play against each other and print the standings.
 
+    docs/referee.md tells of time, names and faults, docs/results.md of the keys of --json.
+
     Exit code 1: an engine does not start, the match does not end, or with --strict there was a fault; what was played
     is still printed and written.
     """
