@@ -24,7 +24,7 @@ from caboose.protocol.child import LackError
 from caboose.protocol.conversation import Conversation
 from caboose.protocol.faults import FAULT_KINDS, EngineFault
 from caboose.protocol.gamelog import SeatLog
-from caboose.protocol.launch import PLAIN, Launch
+from caboose.protocol.launch import IN_SANDBOX, PLAIN, Launch
 from caboose.protocol.lines import MAX_LINE, ProtocolError, shown
 from caboose.protocol.messages import (
     go_line,
@@ -37,7 +37,6 @@ from caboose.protocol.messages import (
 
 __all__ = ["FAULT_KINDS", "EngineFault", "EngineProcess", "LackError", "close_all"]
 
-_IN_SANDBOX: Final = "; in the sandbox it has no files but the system's, its own folder's and what is shared with it"
 
 
 class EngineProcess:
@@ -190,7 +189,7 @@ class EngineProcess:
                 raise OptionError(f"{self.name} refuses an option: {'; '.join(errors)}")
         except EngineFault as fault:
             self.close()
-            hint = _IN_SANDBOX if self._launch.sandbox and "it exited with" in fault.detail else ""
+            hint = IN_SANDBOX if self._launch.sandbox and "it exited with" in fault.detail else ""
             raise EngineFault("start", fault.detail + hint) from None
         except BaseException:
             self.close()

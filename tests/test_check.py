@@ -6,7 +6,6 @@ import json
 import re
 import shlex
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +14,11 @@ import pytest
 from caboose import bots
 from caboose.arena.check.run import STEPS
 from caboose.arena.cli import run
+from caboose.arena.lineup import builtin_command
+from checking import Case, check_all, outcomes
 from misbehaving import nothing_left, raw
 
 PAGE = Path(__file__).parent.parent / "docs" / "protocol.md"
-QUICK = ("--patience", "1", "--start-timeout", "2")
-HASTY = ("--patience", "0.5", "--start-timeout", "1")  # for engines that never answer
-LONG = 60  # seconds that no check of these may take, however busy the machine
 
 # A whole engine in which one thing can be exchanged. It answers with the first legal move.
 GOOD = {
@@ -33,9 +31,9 @@ GOOD = {
 }
 
 
-def engine(folder: Path, before: str = "", **changed: str) -> str:
-    """The command of the good engine with some of its answers changed; ``before`` is done first. An ``other`` answer is
-    given to all other words."""
+def words_of(folder: Path, before: str = "", name: str = "good", **changed: str) -> tuple[str, ...]:
+    """The words of the command of the good engine with some of its answers changed; ``before`` is done first. An
+    ``other`` answer is given to all other words."""
     answers = {**GOOD, **changed}
     code = (
         f'{before}\nmove = "stop"\nfor line in iter(sys.stdin.readline, ""):\n    word, *rest = line.split() or [""]\n'
@@ -45,7 +43,12 @@ def engine(folder: Path, before: str = "", **changed: str) -> str:
             code += f"    if word == {word!r}:\n        {answer or 'pass'}\n"
     if "other" in changed:
         code += f"    if word not in {sorted(GOOD)}:\n        {changed['other']}\n"
-    return shlex.join(raw(folder, code))
+    return tuple(raw(folder, code, name))
+
+
+def engine(folder: Path, before: str = "", **changed: str) -> str:
+    """Its command line."""
+    return shlex.join(words_of(folder, before, **changed))
 
 
 def checked(capsys: pytest.CaptureFixture[str], command: str, *arguments: str) -> tuple[int, dict[str, Any]]:
@@ -55,10 +58,6 @@ def checked(capsys: pytest.CaptureFixture[str], command: str, *arguments: str) -
     report: dict[str, Any] = json.loads(capsys.readouterr().out)
     assert code == (1 if report["failed"] else 0)
     return code, report
-
-
-def outcomes(report: dict[str, Any], *wanted: str) -> list[str]:
-    return [step["name"] for step in report["steps"] if step["outcome"] in wanted]
 
 
 # --- the steps themselves ----------------------------------------------------------------------------------------
@@ -83,30 +82,12 @@ def test_what_a_step_quotes_stands_on_the_page_under_its_heading(step: Any) -> N
 # --- engines that pass -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "groups"),
-    [
-        ("greedy", []),
-        ("mcts", ["start.move", "repeat", "lines", "output.info", "options", "time", "end.input", "players.14"]),
-        ("planner", ["start", "rules", "options"]),
-        ("random", ["start", "repeat.order", "options"]),
-    ],
-)
-def test_the_built_in_bots_pass(name: str, groups: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert name in bots.BOTS
-    code, report = checked(capsys, name, "--margin", "500", *[f"--step={group}" for group in groups])
-    assert (code, outcomes(report, "failed", "advice")) == (0, [])
-    assert report["engine"]["name"] == name
-    assert groups or len(report["steps"]) == len(STEPS)
-    assert len(report["steps"]) == report["passed"] + report["skipped"]
-    for step in report["steps"]:
-        assert step["outcome"] == "passed" or step["name"].startswith(("options.", "output.info"))
-
-
-def test_the_good_engine_of_these_tests_passes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, report = checked(capsys, engine(tmp_path))
-    assert (code, outcomes(report, "failed", "advice")) == (0, [])
-    assert report["engine"] == {"name": "good", "version": "2", "options": [], "capabilities": []}
+BUILT_IN = {
+    "greedy": (),
+    "mcts": ("start.move", "repeat", "lines", "output.info", "options", "time", "end.input", "players.14"),
+    "planner": ("start.move", "rules", "options"),
+    "random": ("start.move", "repeat", "options"),
+}
 
 
 def test_an_option_is_set_at_each_start(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -190,18 +171,6 @@ MISTAKES = {
 }
 
 
-@pytest.mark.parametrize("name", MISTAKES)
-def test_a_mistake_fails_its_step(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    wanted, changed = MISTAKES[name]
-    steps = [f"--step={step}" for step in wanted]
-    _, report = checked(capsys, engine(tmp_path, **changed), *QUICK, *steps)
-    assert outcomes(report, "failed", "advice") == wanted
-    for step in report["steps"]:
-        assert step["outcome"] == ("failed" if step["must"] else "advice")
-        assert step["why"]
-        assert any("sent" in said for said in step["exchange"]) or "note" in step["exchange"][0]
-
-
 # --- engines that would hang it ----------------------------------------------------------------------------------
 
 HANGING = {
@@ -214,21 +183,66 @@ HANGING = {
 }
 
 
+FALLS_SILENT = {"before": "moves = 0", "go": "moves += 1; moves < 2 and " + GOOD["go"].partition(" if")[0]}
+
+
+# --- what becomes of them ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """The reports of all of them, checked at the same time. Nothing may be left of any."""
+    folder = tmp_path_factory.mktemp("engines")
+    cases = {name: Case(words=builtin_command(name), steps=steps) for name, steps in BUILT_IN.items()}
+    for name, (steps, changed) in MISTAKES.items():
+        words = words_of(folder, name=name, **changed)
+        cases[name] = Case(words=words, steps=tuple(steps), patience=2, start=4, margin=50)
+    for name, code in HANGING.items():  # they never answer
+        cases[name] = Case(words=tuple(raw(folder, code, name)), patience=0.5, start=1)
+    cases["falls-silent"] = Case(words=words_of(folder, name="silent", **FALLS_SILENT), patience=1)
+    cases["good"] = Case(words=words_of(folder))
+    assert len(cases) == len(BUILT_IN) + len(MISTAKES) + len(HANGING) + 2
+    with nothing_left():
+        return check_all(cases, folder)
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_the_built_in_bots_pass(name: str, reports: dict[str, dict[str, Any]]) -> None:
+    assert set(BUILT_IN) == set(bots.BOTS)
+    report = reports[name]
+    assert outcomes(report, "failed", "advice") == []
+    assert report["engine"]["name"] == name
+    assert BUILT_IN[name] or len(report["steps"]) == len(STEPS)
+    assert len(report["steps"]) == report["passed"] + report["skipped"]
+    for step in report["steps"]:
+        assert step["outcome"] == "passed" or step["name"].startswith(("options.", "output.info"))
+
+
+def test_the_good_engine_of_these_tests_passes(reports: dict[str, dict[str, Any]]) -> None:
+    assert outcomes(reports["good"], "failed", "advice") == []
+    assert reports["good"]["engine"] == {"name": "good", "version": "2", "options": [], "capabilities": []}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_fails_its_step(name: str, reports: dict[str, dict[str, Any]]) -> None:
+    report = reports[name]
+    assert outcomes(report, "failed", "advice") == MISTAKES[name][0]
+    for step in report["steps"]:
+        assert step["outcome"] == ("failed" if step["must"] else "advice")
+        assert step["why"]
+        assert any("sent" in said for said in step["exchange"]) or "note" in step["exchange"][0]
+
+
 @pytest.mark.parametrize("name", HANGING)
-def test_no_engine_hangs_the_check(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    begin = time.monotonic()
-    code, report = checked(capsys, shlex.join(raw(tmp_path, HANGING[name])), *HASTY)
-    assert code == 1
-    assert outcomes(report, "failed")[0].startswith("start.")
-    assert len(report["steps"]) == len(STEPS)
-    assert time.monotonic() - begin < LONG
+def test_no_engine_hangs_the_check(name: str, reports: dict[str, dict[str, Any]]) -> None:
+    """Here is nothing to wait for: it would have been in what made the reports."""
+    assert outcomes(reports[name], "failed")[0].startswith("start.")
+    assert len(reports[name]["steps"]) == len(STEPS)
 
 
-def test_an_engine_that_falls_silent_is_given_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command = engine(tmp_path, before="moves = 0", go="moves += 1; moves < 2 and " + GOOD["go"].partition(" if")[0])
-    code, report = checked(capsys, command, "--patience", "0.5")
-    assert code == 1
-    assert report["skipped"] > 50
+def test_an_engine_that_falls_silent_is_given_up(reports: dict[str, dict[str, Any]]) -> None:
+    report = reports["falls-silent"]
+    assert report["failed"] and report["skipped"] > 50
     assert any(step["why"].startswith("nothing was answered in") for step in report["steps"])
 
 

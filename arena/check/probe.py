@@ -14,6 +14,7 @@ from caboose.engine.moves import Move
 from caboose.engine.play import Limits, Option
 from caboose.engine.round import Observation
 from caboose.protocol.channel import Channel, ChannelClosed, ChannelTimeout, end
+from caboose.protocol.launch import IN_SANDBOX, PLAIN, Launch
 from caboose.protocol.lines import MAX_LINE, ProtocolError, shown, text_of
 from caboose.protocol.messages import (
     go_line,
@@ -54,7 +55,7 @@ class Probe:
 
     ``start`` is how many seconds the handshake may take, ``patience`` how many an answer may that no limit bounds, and
     ``margin`` how many milliseconds one may come after its limit. ``wanted`` are options that are set at every start.
-    Its standard error is appended to ``stderr``.
+    Its standard error is appended to ``stderr``. ``launch`` is how it is started.
     All that a step asks for raises ``Broken`` when the engine does not do it.
     """
 
@@ -67,6 +68,7 @@ class Probe:
         patience: float,
         margin: float,
         stderr: Path,
+        launch: Launch = PLAIN,
     ) -> None:
         self.start = start
         self.patience = patience
@@ -81,6 +83,7 @@ class Probe:
         self._command = list(command)
         self.wanted = dict(wanted)
         self._stderr = stderr
+        self._launch = launch
         self._channel: Channel | None = None
         self._waiting: deque[tuple[str, float]] = (
             deque()
@@ -108,7 +111,7 @@ class Probe:
         """A new process that has been told nothing. Raises ``CannotRunError``."""
         self.close()
         try:
-            self._channel = Channel(self._command, self._stderr)
+            self._channel = Channel(self._command, self._stderr, self._launch)
         except (OSError, ValueError) as error:
             raise CannotRunError(getattr(error, "strerror", None) or str(error)) from None
         self._number = 0
@@ -281,7 +284,8 @@ class Probe:
 
     def _ended(self, closed: ChannelClosed) -> str:
         self.note(str(closed))
-        return f"it is gone: {closed}"
+        hint = IN_SANDBOX if self._launch.sandbox and not self._talk().received else ""
+        return f"it is gone: {closed}{hint}"
 
     def _talk(self) -> Channel:
         assert self._channel is not None, "no engine was started"

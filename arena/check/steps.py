@@ -108,6 +108,12 @@ class Report:
     capabilities: list[str] = field(default_factory=list)
     results: list[Result] = field(default_factory=list)
 
+    def add(self, result: Result, probe: Probe) -> None:
+        """Notes a result, and what the engine has said of itself by now."""
+        self.results.append(result)
+        self.about, self.options = probe.about, probe.option_lines
+        self.capabilities = sorted(probe.capabilities)
+
     def count(self, outcome: str) -> int:
         """How many steps came out so."""
         return sum(result.outcome == outcome for result in self.results)

@@ -222,9 +222,19 @@ def _mid_chain(probe: Probe) -> None:
     for moves, view in enumerate(at.views()):
         if moves == 4:
             break
-        probe.restart()
-        probe.send("newgame")
+        if moves in (1, 2):
+            probe.restart()
+            probe.send("newgame")
         at.play(probe.go(view).move)
+
+
+@PLAY.step("restart.mid-game", "plays on after a restart between two rounds", _RESTARTED, "")
+def _between_rounds(probe: Probe) -> None:
+    for number in (3, 4):
+        at = table(USUAL, seat=2, seed=number, number=number)
+        _play(probe, at, _OPENING)
+        if number == 3:
+            probe.restart()
 
 
 # --- repeatability -----------------------------------------------------------------------------------------------
@@ -233,12 +243,20 @@ def _mid_chain(probe: Probe) -> None:
 _DETERMINISTIC: Final = "the same observation, options and nodes always give the same move, also after a restart"
 
 
+def _set_seed(probe: Probe, value: int | None) -> None:
+    """Sets its seed, if it has one, as near to ``value`` as its bounds allow; None: as it was at the start."""
+    seed = probe.options.get(_SEED)
+    if seed is None or seed.type != "spin":
+        return
+    first = probe.wanted.get(_SEED, str(seed.default))
+    probe.send(setoption_line(_SEED, first if value is None else str(min(max(value, seed.min or 0), seed.max or 0))))
+
+
 def _moves(probe: Probe) -> list[Move]:
     """What it plays in a few positions at fixed nodes, its seed fixed where it has one."""
     if "deterministic" not in probe.capabilities:
         raise Skip("it does not claim to be deterministic")
-    if (seed := probe.options.get(_SEED)) is not None and seed.type == "spin":
-        probe.send(setoption_line(_SEED, str(min(max(7, seed.min or 0), seed.max or 0))))
+    _set_seed(probe, 7)
     probe.send("newgame")
     return [probe.go(position(after=after), _NODES).move for after in (0, 8, 16, 24)]
 
@@ -253,7 +271,7 @@ def _same(first: list[Move], second: list[Move]) -> None:
 def _repeat(probe: Probe) -> None:
     first = _moves(probe)
     _same(first, _moves(probe))
-    probe.restart()
+    _set_seed(probe, None)
 
 
 @PLAY.step("repeat.restart", "plays the same after a restart, if it claims so", _DETERMINISTIC, _FROM)
@@ -261,7 +279,7 @@ def _repeat_restarted(probe: Probe) -> None:
     first = _moves(probe)
     probe.restart()
     _same(first, _moves(probe))
-    probe.restart()
+    _set_seed(probe, None)
 
 
 @PLAY.step("repeat.order", "plays the same whatever it was asked before, if it claims so", _DETERMINISTIC, _FROM)
@@ -271,4 +289,4 @@ def _repeat_order(probe: Probe) -> None:
         probe.go(position(seat=seat, after=5), _NODES)
     backwards = [probe.go(position(after=after), _NODES).move for after in (24, 16, 8, 0)]
     _same(first, backwards[::-1])
-    probe.restart()
+    _set_seed(probe, None)

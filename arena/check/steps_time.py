@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Final
 
 from caboose.arena.check.positions import position
@@ -19,7 +20,6 @@ _TRIES: Final = 3  # a machine may stall; an engine is too late when it is so ea
 _LARGEST: Final = 10**15 - 1  # the largest number that the grammar writes
 _THINKING: Final = 0.15  # seconds after which it surely thinks
 _LONG: Final = Limits(movetime=60_000.0)
-_END: Final = 2.0  # seconds that an engine is given to end
 _TOGETHER: Final = "all that are given hold together"
 
 TIME: Final = Steps()
@@ -103,16 +103,77 @@ def _flag(probe: Probe) -> None:
     _in_time(probe, Limits(clock=1.0, increment=0.0), 1)
 
 
+@TIME.step(
+    "time.allowance",
+    "keeps to a clock and an allowance",
+    "The limit of this move is both together",
+    _TIME,
+)
+def _allowance(probe: Probe) -> None:
+    _in_time(probe, Limits(clock=100.0, allowance=150.0), 250)
+
+
+@TIME.step(
+    "time.bank-spent",
+    "keeps to the allowance when its clock has run out",
+    "what each move may take before the clock begins to run",
+    _TIME,
+)
+def _bank_spent(probe: Probe) -> None:
+    _in_time(probe, Limits(clock=0.0, allowance=150.0), 150)
+
+
+@TIME.step(
+    "time.round-cap",
+    "keeps to what is left for the round",
+    "what the seat may still take for all its moves in this round",
+    _TIME,
+)
+def _round_cap(probe: Probe) -> None:
+    _in_time(probe, Limits(movetime=60_000.0, roundcap=150.0), 150)
+
+
+@TIME.step(
+    "time.game-cap",
+    "keeps to what is left for the game",
+    "what the seat may still take for all its moves in the rest of the game",
+    _TIME,
+)
+def _game_cap(probe: Probe) -> None:
+    _in_time(probe, Limits(clock=60_000.0, roundcap=60_000.0, gamecap=150.0), 150)
+
+
+@TIME.step(
+    "time.cap-spent",
+    "answers at once when nothing is left for the round",
+    "what the seat may still take for all its moves in this round",
+    _TIME,
+)
+def _cap_spent(probe: Probe) -> None:
+    _in_time(probe, Limits(movetime=60_000.0, roundcap=0.0, gamecap=60_000.0), 0)
+
+
 @TIME.step("time.huge", "is not confused by the largest numbers", _TOGETHER, _TIME)
 def _huge(probe: Probe) -> None:
     huge = float(_LARGEST)
-    _in_time(probe, Limits(movetime=200.0, clock=huge, increment=huge, nodes=_LARGEST), 200)
+    more = Limits(clock=huge, increment=huge, allowance=huge, roundcap=huge, gamecap=huge)
+    _in_time(probe, replace(more, movetime=200.0, nodes=_LARGEST, playouts=_LARGEST), 200)
 
 
 @TIME.step("time.together", "keeps to the shortest of several limits", _TOGETHER, _TIME)
 def _together(probe: Probe) -> None:
     _in_time(probe, Limits(movetime=100.0, nodes=10**9), 100)
     _in_time(probe, Limits(movetime=60_000.0, clock=150.0), 150)
+
+
+@TIME.step("time.order", "reads limits in any order", "is followed by any of these", _TIME)
+def _any_order(probe: Probe) -> None:
+    view = position()
+    probe.show(view)
+    probe.send(
+        "go 60 playouts 1000000000 gamecap 60000 nodes 1000000000 movetime 100 increment 0 roundcap 60000 clock 60000"
+    )
+    probe.answer(view, 0.0, number=60)
 
 
 @TIME.step(
@@ -124,6 +185,17 @@ def _together(probe: Probe) -> None:
 def _nodes(probe: Probe) -> None:
     for nodes in (1, 2, 100):
         probe.go(position(), Limits(nodes=nodes))
+
+
+@TIME.step(
+    "time.playouts",
+    "answers `go … playouts`",
+    "play this many rounds to their end in the head (at least 1); an engine that plays none answers at once",
+    _TIME,
+)
+def _playouts(probe: Probe) -> None:
+    for playouts in (1, 2, 100):
+        probe.go(position(), Limits(playouts=playouts))
 
 
 @TIME.step(
@@ -201,9 +273,11 @@ def _queue(probe: Probe) -> None:
 # --- the end -----------------------------------------------------------------------------------------------------
 
 
-def _must_end(probe: Probe, after: str) -> None:
-    if not probe.ends(_END):
-        raise Broken(f"it still runs {_END:g} s after {after}")
+def _must_end(probe: Probe, after: str, seconds: float = 0.0) -> None:
+    """Waits for the end of the process, ``patience`` and ``seconds`` more."""
+    wait = probe.patience + seconds
+    if not probe.ends(wait):
+        raise Broken(f"it still runs {wait:g} s after {after}")
     probe.close()
 
 
@@ -217,7 +291,7 @@ def _quit(probe: Probe) -> None:
 @END.step("end.code", "ends with exit code 0", "The engine ends.", _TO, must=False)
 def _code(probe: Probe) -> None:
     probe.send("quit")
-    ended, status = probe.ends(_END), probe.status()
+    ended, status = probe.ends(probe.patience), probe.status()
     probe.close()
     if not ended:
         raise Skip("it does not end")
@@ -241,7 +315,7 @@ def _input(probe: Probe) -> None:
 )
 def _at_once(probe: Probe) -> None:
     probe.hang_up()
-    _must_end(probe, "the end of its input")
+    _must_end(probe, "the end of its input", probe.start)  # it may have to load first
 
 
 @END.step(

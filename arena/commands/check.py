@@ -16,9 +16,18 @@ import typer
 from caboose.arena import caboose_version
 from caboose.arena.check.probe import CannotRunError, Probe
 from caboose.arena.check.run import MARGIN, PATIENCE, START_TIMEOUT, STEPS, check_steps, find_steps
-from caboose.arena.check.steps import ADVICE, FAILED, Report, Result, Step
+from caboose.arena.check.steps import ADVICE, FAILED, Report, Step
 from caboose.arena.check.text import group_line, heading_lines, report_object, step_lines, summary_lines
 from caboose.arena.commands.files import output_errors
+from caboose.arena.commands.untrusted import (
+    CpuOption,
+    FileOption,
+    MemoryOption,
+    ProcessesOption,
+    SandboxOption,
+    ShareOption,
+    make_launch,
+)
 from caboose.arena.errors import CallError
 from caboose.arena.lineup import make_entrants
 from caboose.protocol.lines import MAX_LINE, shown
@@ -57,6 +66,12 @@ def check(
     margin: Annotated[
         float, typer.Option(metavar="MS", min=1, max=60_000, help="How late a move may come after its limit.")
     ] = MARGIN,
+    sandbox: SandboxOption = False,
+    share: ShareOption = None,
+    max_memory: MemoryOption = None,
+    max_processes: ProcessesOption = None,
+    max_cpu: CpuOption = None,
+    max_file: FileOption = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every step and all that was said.")] = False,
     json_: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
 ) -> None:
@@ -74,15 +89,27 @@ def check(
             return
         if command is None:
             raise CallError("the engine is missing: expected its command line, or --list")
-        words = make_entrants([command], [])[0].command
+        (entrant,) = make_entrants([command], [])
+        launch = make_launch(
+            sandbox, share or [], [], memory=max_memory, processes=max_processes, cpu=max_cpu, file=max_file
+        )
+        words = entrant.command
         stderr = Path(folder) / "stderr"
         wanted = _options(option or [])
-        probe = Probe(words, wanted, start=start_timeout, patience=patience, margin=margin, stderr=stderr)
+        probe = Probe(
+            words,
+            wanted,
+            start=start_timeout,
+            patience=patience,
+            margin=margin,
+            stderr=stderr,
+            launch=entrant.launch(launch),
+        )
         report = Report(command)
         begin = time.monotonic()
         try:
             for result in check_steps(probe, steps, stderr):
-                _add(report, result, probe)
+                report.add(result, probe)
                 if not json_:
                     _print_progress(report, steps, every=every)
         except CannotRunError as error:
@@ -118,12 +145,6 @@ def _options(texts: Sequence[str]) -> dict[str, str]:
             raise CallError(f"--option {shown(text)}: {name} is given twice")
         options[name] = value
     return options
-
-
-def _add(report: Report, result: Result, probe: Probe) -> None:
-    report.results.append(result)
-    report.about, report.options = probe.about, probe.option_lines
-    report.capabilities = sorted(probe.capabilities)
 
 
 # --- printing ----------------------------------------------------------------------------------------------------
