@@ -233,7 +233,12 @@ def _parse_word(word: str, measuring: bool) -> tuple[str, tuple[str, ...]]:
     """A contestant as (built-in name or empty, command)."""
     if "/" in word or any(c.isspace() for c in word):
         return _parse_command(word)
-    make_builtin(word, {}, measuring)
+    try:
+        make_builtin(word, {}, measuring)
+    except CallError as error:
+        if os.path.isfile(word):
+            raise CallError(f"{error}. To run the file of that name: './{word}', or 'python3 {word}'") from None
+        raise
     return word, builtin_command(word)
 
 

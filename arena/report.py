@@ -94,9 +94,15 @@ def changed_options(rules: Rules) -> list[str]:
 
 
 def print_standings(
-    console: Console, result: MatchResult, standings: Sequence[Standing], *, all_faults: bool = False
+    console: Console,
+    result: MatchResult,
+    standings: Sequence[Standing],
+    *,
+    all_faults: bool = False,
+    logged: bool = False,
 ) -> None:
-    """Prints the table of a match and what its columns mean, with ``all_faults`` also every single fault."""
+    """Prints the table of a match and what its columns mean, with ``all_faults`` also every single fault. Where it was
+    not ``logged``, who had faults is told how."""
     blocks = len(result.blocks)
     if result.problem:
         _say(console, f"{result.problem}: {blocks} of {_counted(result.asked, 'block')} played", style="bold")
@@ -119,6 +125,8 @@ def print_standings(
                 )
         _print_times(console, standings)
         _print_faults(console, result, standings, all_faults)
+        if not logged and any(standing.faults for standing in standings):
+            _say(console, "What engines said, also to standard error: --log FOLDER keeps it, `caboose log` shows it.")
     _say(console, f"Seed {result.seed}, {duration_text(result.seconds)}.")
 
 

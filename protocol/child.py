@@ -127,7 +127,9 @@ class Child:
             raise LackError(errno.ECHILD, "its keeper was killed", name)
         if number < -_OURS:
             raise LackError(-number - _OURS, os.strerror(-number - _OURS), name)
-        raise OSError(-number, os.strerror(-number), name)
+        # That there is a program was seen before.
+        hint = ": the interpreter that its first line names" if -number == errno.ENOENT else ""
+        raise OSError(-number, os.strerror(-number) + hint, name)
 
     @property
     def keeper(self) -> int:
@@ -255,8 +257,10 @@ def program(name: str) -> str:
         raise ValueError("embedded null byte")
     path = shutil.which(name)
     if path is None:
-        number = errno.EACCES if "/" in name and Path(name).exists() else errno.ENOENT
-        raise OSError(number, os.strerror(number), name)
+        if "/" not in name or not (place := Path(name)).exists():
+            raise OSError(errno.ENOENT, os.strerror(errno.ENOENT), name)
+        hint = "; expected an executable (chmod +x), or the interpreter before it" if place.is_file() else ""
+        raise OSError(errno.EACCES, os.strerror(errno.EACCES) + hint, name)
     return path
 
 

@@ -224,6 +224,8 @@ def bestmove_line(number: int, move: Move) -> str:
 def parse_bestmove(line: str) -> tuple[int, Move]:
     """The number and the move of an answer. Raises ``ProtocolError``."""
     words = _expect(line, "bestmove")
+    if words and not words[0].isdigit():
+        raise ProtocolError(f"bestmove: {shown(words[0])}: expected the number of the go, then the move")
     number = _number("bestmove: number", words[0] if words else None, least=1)
     if len(words) != 2:
         raise ProtocolError(f"bestmove: {len(words) - 1} words after the number, expected one move")

@@ -38,7 +38,6 @@ from caboose.protocol.messages import (
 __all__ = ["FAULT_KINDS", "EngineFault", "EngineProcess", "LackError", "close_all"]
 
 
-
 class EngineProcess:
     """An engine process as a ``Bot``. Use it as a context manager, or call ``start`` and ``close``.
 

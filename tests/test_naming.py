@@ -115,6 +115,15 @@ def test_names_that_are_wrong(name: str, message: str) -> None:
     assert message in str(error.value)
 
 
+def test_a_file_that_is_named_like_a_bot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bot.py").touch()
+    with pytest.raises(
+        CallError, match=r"unknown bot 'bot.py'\..* To run the file of that name: './bot.py', or 'python3 b"
+    ):
+        make_entrants(["bot.py"], [])
+
+
 def test_names_that_are_given_twice() -> None:
     with pytest.raises(CallError, match="--name 1=b: contestant 1 is named twice"):
         make_entrants(["greedy", "random"], [], ["1=a", "1=b"])

@@ -201,7 +201,15 @@ def test_an_option_that_cannot_be_read_is_refused(line: str) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["bestmove", "bestmove 1", "bestmove one 1-2@M", "bestmove 1 1-2", "bestmove 1 1-2@M 3-4@M", "bestmove 1 pass"],
+    [
+        "bestmove",
+        "bestmove 1",
+        "bestmove 1-2@M",
+        "bestmove one 1-2@M",
+        "bestmove 1 1-2",
+        "bestmove 1 1-2@M 3-4@M",
+        "bestmove 1 pass",
+    ],
 )
 def test_a_bestmove_that_cannot_be_read_is_refused(line: str) -> None:
     with pytest.raises(ProtocolError, match=r"^bestmove: .*expected"):

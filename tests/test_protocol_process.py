@@ -89,6 +89,20 @@ def test_a_command_that_cannot_be_run(command: str | list[str], detail: str) -> 
     assert isinstance(engine.name, str)
 
 
+@pytest.mark.parametrize(
+    ("text", "mode", "detail"),
+    [
+        ("print()", 0o644, "Permission denied; expected an executable (chmod +x), or the interpreter before it"),
+        ("#!/no/such/python\n", 0o755, "No such file or directory: the interpreter that its first line names"),
+    ],
+)
+def test_a_script_that_cannot_be_run(text: str, mode: int, detail: str, tmp_path: Path) -> None:
+    script = tmp_path / "script"
+    script.write_text(text, encoding="ascii")
+    script.chmod(mode)
+    assert fault_of(EngineProcess([str(script)]).start).detail == f"cannot run '{script}': {detail}"
+
+
 def test_a_flood_in_the_handshake_ends(tmp_path: Path) -> None:
     engine = EngineProcess(raw(tmp_path, "while True: os.write(1, b'x' * 999 + b'\\n')"), start_timeout=60)
     fault = fault_of(engine.start)

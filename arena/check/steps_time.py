@@ -237,7 +237,8 @@ def _unlimited(probe: Probe) -> None:
 def _stop_early(probe: Probe) -> None:
     _need(probe, "stop")
     view = position()
-    probe.send(*observation_lines(view), go_line(61, _LONG), "stop")
+    limits = Limits(infinite=True) if "infinite" in probe.capabilities else _LONG
+    probe.send(*observation_lines(view), go_line(61, limits), "stop")
     probe.answer(view, 0.0, number=61)
 
 

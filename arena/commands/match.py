@@ -313,7 +313,7 @@ def match(
                     write_result(result, rows, json)
             except OSError as error:
                 unwritten = f"--json {json}: {error.strerror}"
-        print_standings(console, result, rows, all_faults=strict)
+        print_standings(console, result, rows, all_faults=strict, logged=log is not None)
     if unwritten:
         raise RunError(unwritten)
     if result.problem or (strict and fault_lines(result)):
