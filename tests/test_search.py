@@ -137,6 +137,31 @@ def test_a_close_race_gets_more_of_the_clock(monkeypatch: pytest.MonkeyPatch) ->
     assert nearly_out == (0.0, 0.0)
 
 
+def test_time_goes_where_it_is_close(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock that says 1 ms more each time it is asked: so long takes each portion of a search, on any machine."""
+    ticks = itertools.count()
+    monkeypatch.setattr("caboose.bots.mcts.time.perf_counter", lambda: 0.001 * next(ticks))
+    limits = Limits(clock=2000)
+    ended = set()
+    for seed in range(12):
+        seen = choices(FAMILY, seed, after=4 * seed)
+        budget = MctsBot()._budget(seen, limits)
+        assert budget is not None
+        said: list[Info] = []
+        limits.report = said.append
+        create("mcts", Seed=seed).choose(seen, limits)
+        took = said[-1].time / 1000 - 0.001  # the report asks once more
+        assert took < budget.most
+        if took < 0.9 * budget.usual:
+            ended.add("decided")
+            more = Search(seen, seed)
+            more.run(said[-1].nodes + 1000)
+            assert more.decided and more.nodes == said[-1].nodes
+        else:
+            ended.add("clear" if took < 1.1 * budget.usual else "close")
+    assert ended == {"decided", "clear", "close"}
+
+
 def test_levels_play_worse_and_worse_but_not_at_random() -> None:
     """Over many positions, what a level gives away by the judgement of a long search grows as levels fall."""
     lost = dict.fromkeys((1, 5, 9, 10), 0.0)

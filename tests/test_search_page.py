@@ -1,0 +1,28 @@
+"""The page on the search: it names every option as it is, and every source that it leans on."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from caboose.bots import create
+
+PAGE = (Path(__file__).parents[1] / "docs" / "search.md").read_text(encoding="utf-8")
+
+
+def test_every_option_is_there_with_its_default() -> None:
+    table = PAGE.split("\n## Options\n")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| `(\w+)` \| (\S+) \|", table, re.MULTILINE)
+    assert rows == [(name, str(option.default)) for name, option in create("mcts").options.items()]
+
+
+def test_sources_are_those_that_the_text_names() -> None:
+    """As (Name 2001), (Name & Other 2001) or (Name et al. 2001), and in the list at the end with the year last."""
+    text, listed = re.sub(r"\s+", " ", PAGE).split(" ## Sources ")
+    entries = [entry for entry in listed.split("- ") if re.search(r"\b\d{4}\b", entry)]
+    named = re.findall(r"([A-Z][\w']+)(?: et al\.)? ((?:19|20)\d\d)\b", text)
+    assert len(entries) > 10 and len(named) > 10
+    for name, year in named:
+        assert any(f" {name}" in entry and year in entry for entry in entries), f"{name} {year}"
+    for entry in entries:
+        assert any(f" {name}" in entry and year in entry for name, year in named), entry
