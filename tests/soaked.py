@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from caboose.arena.blocks import CRASHED, CRASHES, RESTARTS, Bench, Plan, play_block
-from caboose.arena.lineup import Contestant, Lineup, builtin_command
+from caboose.arena.lineup import Contestant, Entrant, Lineup, builtin_command
 from caboose.arena.results import GameInBlock
 from caboose.engine.moves import Move
 from caboose.engine.play import Bot, Limits, Option, OptionError
@@ -178,7 +178,7 @@ class Seated(Contestant):
     misdeed: Misdeed = GOOD
     notes: Path = Path()
 
-    def engine(self, control: TimeControl, launch: Launch) -> EngineProcess:
+    def player(self, control: TimeControl, in_process: bool, launch: Launch = PLAIN) -> EngineProcess:
         return Watched(self.command, control, launch)
 
 
@@ -468,13 +468,13 @@ def _draw_contestant(rng: random.Random, folder: Path, label: str) -> Contestant
     kind = rng.random()
     if kind < 0.2:
         name = rng.choice(("random", "greedy", "planner"))
-        return Contestant(label, name, builtin_command(name))
+        return Contestant(label, Entrant(name, builtin_command(name)))
     misdeed = GOOD if kind < 0.5 else rng.choice(MISDEEDS)
     notes = folder / f"{label}.notes"
     command = misdeed.make(
         folder, name=label, at=rng.choice((2, 2, 3, 4)), before=_NOTES.format(path=str(notes)), on_go=_DEED
     )
-    return Seated(label, "", tuple(command), (), misdeed, notes)
+    return Seated(label, Entrant("", tuple(command)), misdeed=misdeed, notes=notes)
 
 
 def play_match(key: str) -> Report:
