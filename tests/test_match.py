@@ -186,14 +186,13 @@ def test_a_bot_against_itself_is_exactly_even_in_every_block(players: int) -> No
 def test_the_same_seed_is_the_same_match_everywhere(tmp_path: Path) -> None:
     plan = make_plan("mcts", "planner", "random")
     watcher = Quiet()
-    expected = facts(run(plan, 4, watcher=watcher))
-    assert (watcher.games, watcher.blocks) == (12, 4)
-    assert facts(run(plan, 4)) == expected
-    assert facts(run(plan, 4, PoolExecutor(2))) == expected
+    expected = facts(run(plan, 3, watcher=watcher))
+    assert (watcher.games, watcher.blocks) == (9, 3)
+    assert facts(run(plan, 3)) == expected
     processes = replace(plan, in_process=False)
-    assert facts(run(processes, 4)) == expected
-    assert facts(run(processes, 4, PoolExecutor(2))) == expected
-    assert facts(run(replace(plan, seed=12), 4)) != expected
+    assert facts(run(processes, 3)) == expected
+    assert facts(run(processes, 3, PoolExecutor(2))) == expected
+    assert facts(run(replace(plan, seed=12), 1)) != expected[:3]
 
 
 class Backwards:
@@ -242,10 +241,10 @@ class Killer(Quiet):
 
 def test_the_block_of_a_lost_worker_is_played_again() -> None:
     plan = make_plan("greedy", "random", rounds=3)
-    pool = PoolExecutor(2)
-    result = run(plan, 4, pool, watcher=Killer(pool, range(3, 4)))
+    pool = PoolExecutor(1)
+    result = run(plan, 2, pool, watcher=Killer(pool, range(3, 4)))
     assert result.problem == ""
-    assert facts(result) == facts(run(plan, 4))
+    assert facts(result) == facts(run(plan, 2))
 
 
 def test_a_block_that_costs_worker_after_worker_is_given_up() -> None:
@@ -403,15 +402,16 @@ def test_blocks_are_taken_when_they_are_played() -> None:
 
 
 def start_match(tmp_path: Path, concurrency: int) -> tuple[subprocess.Popen[str], Path, Path]:
-    """A match that takes long, and the files to which its engines write their numbers and it its result."""
+    """A match that takes long, and the files to which its engines write their numbers and it its result. Eight at once
+    are in test_nothing_left.py."""
     pids = tmp_path / "pids"
     pids.touch()
     before = f"import os\nopen({str(pids)!r}, 'a').write(str(os.getpid()) + '\\n')\n"
-    command = shlex.join(engine_command(tmp_path, "time.sleep(0.02)", before=before))
+    command = shlex.join(engine_command(tmp_path, "time.sleep(0.005)", before=before))
     result = tmp_path / "result.json"
-    call = [sys.executable, "-m", "caboose.arena.cli", "match", command, "random", "--players", "2", "--rounds", "1"]
-    call += ["--blocks", "500", "--movetime", "1000", "--concurrency", str(concurrency), "--json", str(result)]
-    call += ["--record", str(tmp_path / "games")]
+    call = [sys.executable, "-m", "caboose.arena.cli", "match", command, "random", "--in-process", "--players", "2"]
+    call += ["--rounds", "1", "--rule", "hand=6", "--set", "6", "--blocks", "5000", "--movetime", "30000"]
+    call += ["--concurrency", str(concurrency), "--json", str(result), "--record", str(tmp_path / "games")]
     process = subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     games = tmp_path / "games"
     assert wait_until(lambda: games.exists() and b"\nend\n" in games.read_bytes(), 60)
@@ -424,10 +424,9 @@ def all_gone(pids: Path) -> bool:
     return wait_until(lambda: not any(is_alive(number) for number in numbers))
 
 
-@pytest.mark.parametrize("concurrency", [1, 2])
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_an_interrupted_match_tells_what_it_has(tmp_path: Path, concurrency: int, number: signal.Signals) -> None:
-    process, pids, file = start_match(tmp_path, concurrency)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
+def test_an_interrupted_match_tells_what_it_has(tmp_path: Path, number: signal.Signals) -> None:
+    process, pids, file = start_match(tmp_path, 1)
     process.send_signal(number)
     process.send_signal(number)  # impatience does no harm
     out, err = process.communicate(timeout=30)
@@ -436,19 +435,9 @@ def test_an_interrupted_match_tells_what_it_has(tmp_path: Path, concurrency: int
     assert "interrupted: " in out and "toy" in out and "random" in out
     result = read_result(file)
     assert result.problem == "interrupted"
-    assert 0 < len(result.blocks) < result.asked == 500
+    assert 0 < len(result.blocks) < result.asked == 5000
     assert all(len(block.games) == 2 for block in result.blocks)
     assert all_gone(pids)
-
-
-@pytest.mark.parametrize("concurrency", [1, 2])
-def test_nothing_outlives_a_killed_match(tmp_path: Path, concurrency: int) -> None:
-    process, pids, _ = start_match(tmp_path, concurrency)
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text(encoding="utf-8").split()
-    process.kill()
-    process.communicate()
-    assert all_gone(pids)
-    assert wait_until(lambda: not any(is_alive(int(child)) for child in children))
 
 
 def test_ctrl_c_reaches_the_whole_group_and_is_handled_once(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ import pytest
 from caboose.arena.blocks import Plan
 from caboose.arena.executors import LocalExecutor
 from caboose.arena.match import play_match
+from caboose.arena.results import read_result
 from caboose.engine.rules import Rules
 from caboose.protocol.child import Child, LackError
 from caboose.protocol.process import EngineProcess
@@ -200,43 +201,49 @@ def call_match(folder: Path, blocks: int) -> subprocess.Popen[str]:
     """A match between engines that all leave an orphan which hears nothing. They note their numbers and files."""
     (folder / "tmp").mkdir()
     command = shlex.join(engine_command(folder, before=BEFORE))
-    call = [sys.executable, "-m", "caboose.arena.cli", "match", command, command, "--players", "2", "--rounds", "1"]
-    call += [
-        "--rule",
-        "hand=6",
-        "--set",
-        "6",
-        "--movetime",
-        "10000",
-        "--blocks",
-        str(blocks),
-        "--concurrency",
-        str(CONCURRENCY),
-    ]
-    call += ["--json", str(folder / "result"), "--record", str(folder / "games")]
+    call = [sys.executable, "-m", "caboose.arena.cli", "match", command, "random", "--in-process", "--players", "2"]
+    call += ["--rounds", "1", "--rule", "hand=6", "--set", "6", "--movetime", "30000", "--blocks", str(blocks)]
+    call += ["--concurrency", str(CONCURRENCY), "--json", str(folder / "result"), "--record", str(folder / "games")]
     environment = os.environ | {"TMPDIR": str(folder / "tmp")}
     return subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+
+
+def at_once(folder: Path) -> list[int]:
+    """The numbers of the engines and orphans that are there."""
+    noted = folder / "pids"
+    numbers = noted.read_text(encoding="ascii").split() if noted.exists() else []
+    return [int(number) for number in numbers if is_alive(int(number))]
 
 
 @linux
 @pytest.mark.parametrize("ending", ["", "SIGINT", "SIGTERM", "SIGKILL"])
 def test_nothing_is_left_of_a_match(tmp_path: Path, ending: str) -> None:
-    process = call_match(tmp_path, 2 * CONCURRENCY if not ending else 100_000)
+    process = call_match(tmp_path, CONCURRENCY if not ending else 100_000)
     pids, games = tmp_path / "pids", tmp_path / "games"
+    workers: list[str] = []
     if ending:  # in full swing
-        assert wait_until(lambda: games.exists() and games.read_bytes().count(b"\nend\n") > 2 * CONCURRENCY, 60)
+        assert wait_until(lambda: games.exists() and b"\nend\n" in games.read_bytes(), 60)
+        assert wait_until(lambda: len(at_once(tmp_path)) > CONCURRENCY, 60)
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text(encoding="ascii").split()
+        workers = [child for child in children if is_alive(int(child))]
+        assert len(workers) >= CONCURRENCY
         process.send_signal(signal.Signals[ending])
-    _, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=60)
     assert err == ""
     assert process.returncode == {"": 0, "SIGKILL": -signal.SIGKILL}.get(ending, 1)
 
     numbers = [int(word) for word in pids.read_text(encoding="ascii").split()]
-    assert len(numbers) > 4 * CONCURRENCY
-    assert wait_until(lambda: not any(is_alive(number) for number in numbers))
+    assert len(numbers) > 2 * CONCURRENCY
+    assert wait_until(lambda: not at_once(tmp_path))
     assert wait_until(lambda: not mentioned(str(tmp_path)))  # engines, keepers and the referee
+    assert wait_until(lambda: not any(is_alive(int(worker)) for worker in workers))
     assert list((tmp_path / "tmp").iterdir()) == []
     left = {"toy.py", "pids", "files", "games", "tmp"} | ({"result"} if ending != "SIGKILL" else set())
     assert {path.name for path in tmp_path.iterdir()} == left
+    if ending != "SIGKILL":
+        result = read_result(tmp_path / "result")
+        assert result.blocks and result.problem == ("interrupted" if ending else "")
+        assert ("interrupted: " in out) == bool(ending) and "toy" in out
 
     # 3 is what the list was read from, and it is closed again.
     assert set((tmp_path / "files").read_text(encoding="ascii").splitlines()) == {"pipe: pipe: /dev/null"}

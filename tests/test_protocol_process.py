@@ -1,6 +1,7 @@
 """Engine processes from outside: whatever they do, the fault has its right name, in time.
 
-The promise is limit + margin + 1 s; the tests allow more, for machines that do other things too.
+The promise is limit + margin + 1 s; the tests allow more, for machines that do other things too. Who is to fail for
+another reason than time is given much of it. ``test_faults.py`` has more of them, in whole games.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ from misbehaving import RULES, SLACK, a_position, fault_of, nothing_left, raw
 from players import engine_command, wait_until
 
 PROTOCOL_PAGE = Path(__file__).parent.parent / "docs" / "protocol.md"
-QUICK = Limits(movetime=300)
+QUICK, LONG = Limits(movetime=150), Limits(movetime=30_000)
+STUCK = "sys.stdin.read()"  # answers nothing, and yet ends at once when it is closed
 
 
 @pytest.fixture(autouse=True)
@@ -47,21 +49,21 @@ def position() -> Observation:
         ("hear(); sys.exit(0)", "it exited with code 0"),
         ("os.kill(os.getpid(), signal.SIGKILL)", "it was killed by SIGKILL"),
         ("say('hello there'); sys.exit(1)", "it exited with code 1; it wrote 'hello there'"),
-        ("os.close(1); time.sleep(60)", "it closed its output, but runs on"),
-        ("time.sleep(60)", "no cabooseok within 0.5 s of caboose 1; it wrote nothing (does it flush its output?)"),
-        ("sys.stdout.write('cabooseok 1\\n'); time.sleep(60)", "does it flush its output?"),
-        ("say('cabooseok'); hear(); time.sleep(60)", "in the handshake: cabooseok: version '', expected 1"),
+        (f"os.close(1); {STUCK}", "it closed its output, but runs on"),
+        (STUCK, "no cabooseok within 0.5 s of caboose 1; it wrote nothing (does it flush its output?)"),
+        (f"sys.stdout.write('cabooseok 1\\n'); {STUCK}", "no cabooseok within 0.5 s"),
+        (f"say('cabooseok'); {STUCK}", "in the handshake: cabooseok: version '', expected 1"),
         ("say('cabooseok 2')", "in the handshake: cabooseok: version '2', expected 1"),
         ("say('id'); say('cabooseok 1')", "in the handshake: 'id': expected id name TEXT"),
         ("say('option name x'); say('cabooseok 1')", "in the handshake: 'option name x': expected option name NAME"),
-        ("say('cabooseok 1'); time.sleep(60)", "no readyok within"),
+        (f"say('cabooseok 1'); {STUCK}", "no readyok within"),
         ("say('cabooseok 1'); sys.exit(2)", "it exited with code 2"),
         ("os.write(1, b'x' * 70000)", "the line is too long, expected at most 65536 bytes"),
         ("say('\\0')", "byte 1 is 0x00"),
     ],
 )
 def test_an_engine_that_does_not_start(tmp_path: Path, code: str, detail: str) -> None:
-    engine = EngineProcess(raw(tmp_path, code), start_timeout=0.5)
+    engine = EngineProcess(raw(tmp_path, code), start_timeout=0.5 if "within" in detail else 30)
     begin = time.monotonic()
     fault = fault_of(engine.start)
     assert time.monotonic() - begin < 0.5 + SLACK
@@ -230,19 +232,14 @@ def test_time_and_info_of_a_move(tmp_path: Path, position: Observation) -> None:
 @pytest.mark.parametrize(
     ("on_go", "kind", "detail"),
     [
-        ("time.sleep(60)", "late", "no answer within 300 ms and a margin of 50 ms"),
-        ("say('hm'); time.sleep(60)", "late", "it wrote 'hm'"),
-        ("time.sleep(0.5)", "late", "no answer within 300 ms"),
-        ("sys.exit(0)", "dead", "it exited with code 0"),
+        (STUCK, "late", "no answer within 150 ms and a margin of 50 ms"),
+        (f"say('hm'); {STUCK}", "late", "it wrote 'hm'"),
         ("sys.exit(7)", "dead", "it exited with code 7"),
-        ("os.kill(os.getpid(), 11)", "dead", "it was killed by SIGSEGV"),
         ("sys.stdout.write('bestmove ' + words[1] + ' ' + legal[0]); sys.exit(4)", "dead", "it exited with code 4"),
-        ("os.close(1); time.sleep(60)", "dead", "it closed its output, but runs on"),
         ("(os.fork() or time.sleep(60)) and os._exit(5)", "dead", "it exited with code 5"),
         ("say('bestmove ' + words[1] + ' 18-18@M')", "illegal", "18-18@M, expected one of "),
         ("say('bestmove ' + words[1] + ' stop')", "illegal", "stop, expected one of "),
         ("say('bestmove ' + words[1] + ' ' + legal[0].split('@')[0] + '@14')", "illegal", "@14, expected one of "),
-        ("time.sleep(0.5); say('bestmove ' + words[1] + ' 18-18@M')", "late", "no answer within 300 ms"),
         ("say('bestmove')", "garbled", "the number is missing"),
         ("say('bestmove one ' + legal[0])", "garbled", "'one' is not a number"),
         ("say('bestmove ' + words[1])", "garbled", "expected one move"),
@@ -253,47 +250,48 @@ def test_time_and_info_of_a_move(tmp_path: Path, position: Observation) -> None:
         ("say('\\0\\0\\0')", "garbled", "byte 1 is 0x00"),
         ("say('x' * 70000)", "garbled", "the line is too long"),
         ("say('info ' + 'x' * 70000)", "garbled", "the line is too long"),
-        ("[os.write(1, b'x' * 10 ** 6) for _ in range(100)]", "garbled", "the line is too long"),
-        ("say('error go ' + words[1] + ': no idea')", "refused", "no idea"),
         ("say('error go: what?')", "refused", "what?"),
-        ("say('error go 99: no idea'); time.sleep(60)", "late", "it wrote 'error go 99: no idea'"),
-        ("say('bestmove 99 ' + legal[0]); time.sleep(60)", "late", "it wrote 'bestmove 99 "),
+        (
+            f"say('error go 99: no idea\\nbestmove 99 ' + legal[0]); {STUCK}",
+            "late",
+            "'error go 99: no idea' 'bestmove 99 ",
+        ),
     ],
 )
 def test_a_fault_while_it_is_asked(tmp_path: Path, position: Observation, on_go: str, kind: str, detail: str) -> None:
     engine = EngineProcess(engine_command(tmp_path, on_go))
     engine.start()
     begin = time.monotonic()
-    fault = fault_of(lambda: engine.choose(position, QUICK))
+    fault = fault_of(lambda: engine.choose(position, QUICK if kind == "late" else LONG))
     taken = time.monotonic() - begin
     assert (fault.kind, detail in fault.detail) == (kind, True), fault
     assert engine.last_time / 1000 <= taken
     assert engine.running == (kind != "dead")
     engine.close()
-    assert time.monotonic() - begin < 0.35 + SLACK
+    assert time.monotonic() - begin < 0.2 + SLACK
     assert fault_of(lambda: engine.choose(position, QUICK)).kind == "dead"
 
 
 @pytest.mark.parametrize("limits", [Limits(nodes=5), Limits(infinite=True), Limits()])
 def test_the_guard_is_there_in_every_mode(tmp_path: Path, position: Observation, limits: Limits) -> None:
-    with EngineProcess(engine_command(tmp_path, "time.sleep(60)"), guard=0.3) as engine:
+    with EngineProcess(engine_command(tmp_path, STUCK), guard=0.1) as engine:
         begin = time.monotonic()
         fault = fault_of(lambda: engine.choose(position, limits))
-        assert 0.3 <= time.monotonic() - begin < 0.35 + SLACK
+        assert 0.1 <= time.monotonic() - begin < 0.15 + SLACK
         assert fault.kind == "late"
 
 
 def test_the_clock_limits_too(tmp_path: Path, position: Observation) -> None:
-    with EngineProcess(engine_command(tmp_path, "time.sleep(60)"), margin=10) as engine:
-        fault = fault_of(lambda: engine.choose(position, Limits(clock=200, increment=5000, movetime=9000)))
-        assert fault.detail.startswith("no answer within 200 ms and a margin of 10 ms")
-        assert 210 <= engine.last_time < 210 + 1000 * SLACK
+    with EngineProcess(engine_command(tmp_path, STUCK), margin=10) as engine:
+        fault = fault_of(lambda: engine.choose(position, Limits(clock=100, increment=5000, movetime=9000)))
+        assert fault.detail.startswith("no answer within 100 ms and a margin of 10 ms")
+        assert 110 <= engine.last_time < 110 + 1000 * SLACK
 
 
 def test_within_the_margin_is_in_time(tmp_path: Path, position: Observation) -> None:
-    with EngineProcess(engine_command(tmp_path, "time.sleep(0.2)"), margin=10_000) as engine:
-        assert engine.choose(position, Limits(movetime=100)) in position.legal_moves()
-        assert engine.last_time > 200
+    with EngineProcess(engine_command(tmp_path, "time.sleep(0.1)"), margin=30_000) as engine:
+        assert engine.choose(position, Limits(movetime=50)) in position.legal_moves()
+        assert engine.last_time > 100
 
 
 def test_output_without_end_is_a_fault(tmp_path: Path, position: Observation) -> None:
@@ -320,9 +318,9 @@ def test_what_nobody_asked_for_is_no_answer(tmp_path: Path, position: Observatio
 
 
 def test_an_answer_that_comes_after_its_time_is_ignored_when_it_comes(tmp_path: Path, position: Observation) -> None:
-    with EngineProcess(engine_command(tmp_path, "asked == 1 and time.sleep(0.6)")) as engine:
+    with EngineProcess(engine_command(tmp_path, "asked == 1 and time.sleep(0.4)")) as engine:
         assert fault_of(lambda: engine.choose(position, QUICK)).kind == "late"
-        assert engine.choose(position, Limits(movetime=5000)) == position.legal_moves()[0]
+        assert engine.choose(position, LONG) == position.legal_moves()[0]
         assert engine.stale == 1
 
 
@@ -330,10 +328,9 @@ def test_an_engine_that_does_not_read_is_late_and_never_blocks_us(tmp_path: Path
     code = "hear(); say('cabooseok 1'); hear(); say('readyok'); time.sleep(600)"
     with EngineProcess(raw(tmp_path, code), margin=1) as engine:
         begin = time.monotonic()
-        for _ in range(300):  # many times what a pipe holds
+        for _ in range(200):  # many times what a pipe holds
             assert fault_of(lambda: engine.choose(position, Limits(movetime=1))).kind == "late"
-        assert time.monotonic() - begin < 300 * 0.01 + SLACK
-    assert time.monotonic() - begin < 300 * 0.01 + 2 * SLACK
+        assert time.monotonic() - begin < 200 * 0.1
 
 
 def test_an_engine_that_writes_and_does_not_read_does_not_deadlock(tmp_path: Path, position: Observation) -> None:
@@ -355,27 +352,19 @@ def test_an_engine_that_closes_its_input_is_dead(tmp_path: Path, position: Obser
     code = "hear(); say('cabooseok 1'); hear(); say('readyok'); os.close(0); time.sleep(600)"
     with EngineProcess(raw(tmp_path, code)) as engine:
         assert wait_until(lambda: not os.path.exists(f"/proc/{engine.pid}/fd/0"))
-        fault = fault_of(lambda: engine.choose(position, QUICK))
+        fault = fault_of(lambda: engine.choose(position, LONG))
         assert (fault.kind, fault.detail) == ("dead", "it closed its input, but runs on")
 
 
 def test_an_engine_that_died_between_moves_is_dead(tmp_path: Path, position: Observation) -> None:
     with EngineProcess(engine_command(tmp_path)) as engine:
-        engine.choose(position, QUICK)
+        engine.choose(position, LONG)
         assert engine.pid is not None
         os.kill(engine.pid, signal.SIGKILL)
-        fault = fault_of(lambda: engine.choose(position, QUICK))
+        fault = fault_of(lambda: engine.choose(position, LONG))
         assert (fault.kind, fault.detail) == ("dead", "it was killed by SIGKILL")
         assert not engine.running
         for call in (engine.new_game, lambda: engine.set_option("x", "y")):
             assert fault_of(call).kind == "dead"
         engine.start()
         assert engine.choose(position, Limits(movetime=5000)) == position.legal_moves()[0]
-
-
-def test_a_game_that_is_not_ready_in_time_is_late(tmp_path: Path) -> None:
-    code = "hear(); say('cabooseok 1'); hear(); say('readyok'); hear(); hear(); time.sleep(600)"
-    with EngineProcess(raw(tmp_path, code), start_timeout=1.0) as engine:
-        fault = fault_of(engine.new_game)
-        assert fault.kind == "late"
-        assert "no readyok within 1 s" in fault.detail

@@ -21,6 +21,7 @@ from misbehaving import a_position, fault_of, nothing_left, raw
 from players import engine_command, is_alive, wait_until
 
 SANDBOX = Launch(sandbox=True)
+PATIENCE = 300.0  # seconds: a second of processor time may take a busy machine long
 MIB = 1 << 20
 TELL = "hear(); say('id name got ' + ' '.join(got) + '\\ncabooseok 1'); hear(); say('readyok'); hear()\n"
 TRY = """
@@ -326,7 +327,8 @@ def test_an_engine_that_takes_too_much(
     code, resources = EATERS[what]
     place = "/tmp/eaten" if sandbox else str(tmp_path / "eaten")
     command = [*raw(tmp_path, f"{code}\n{TELL}"), place]
-    fault = fault_of(EngineProcess(command, launch=Launch(sandbox=sandbox, resources=resources)).start)
+    limited = Launch(sandbox=sandbox, resources=resources)
+    fault = fault_of(EngineProcess(command, launch=limited, start_timeout=PATIENCE).start)
     assert fault.detail.startswith(ENDINGS[what])
     assert told(command, Launch(sandbox=sandbox)) == ["all"] if what != "cpu" else True
 
