@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Final, Self
+from typing import IO, Final, Self
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -23,6 +24,21 @@ COMMAND: Final = 300  # characters of a command that are shown
 FAULTS_SHOWN: Final = 5  # the JSON has them all
 BUSY: Final = 1.2  # times the time on the clock: who uses more of a processor works in threads, or out of turn
 LEAST_BUSY: Final = 1.0  # ms a move; below that the system's own work for a process counts
+
+
+class PatientConsole(Console):
+    """A console that falls silent when nobody reads any more what it prints, where there is more to do than to print.
+    (Others end the program then, with exit code 1.)"""
+
+    def on_broken_pipe(self) -> None:
+        self.quiet = True
+        silence(self.file)
+
+
+def silence(stream: IO[str]) -> None:
+    """What is written to a stream that nobody reads goes nowhere from now on; or Python complains when it ends."""
+    with open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), stream.fileno())
 
 
 class MatchProgress:

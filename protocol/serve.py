@@ -11,6 +11,7 @@ import os
 import queue
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import BinaryIO, Final
@@ -31,7 +32,8 @@ from caboose.protocol.messages import (
 from caboose.protocol.observation import OBSERVATION_WORDS, ObservationReader
 
 _CHUNK: Final = 65_536
-_BACKLOG: Final = 32 << 20  # bytes of lines that may wait while the worker thinks; more are dropped
+_BACKLOG: Final = 32 << 20  # bytes of lines that may wait while the worker thinks; more are read when it is through
+_PAUSE: Final = 0.01  # seconds between two looks at whether it is
 _PATIENCE: Final = 2.0  # seconds that a bot is given to notice stop when the input has ended
 
 _Batch = tuple[int, list[bytes]] | None  # the number of its first line and the lines; None is the end
@@ -74,6 +76,7 @@ class _Loop:
         self._line_number = 0  # of the line that the worker is at, from 1
         self._stopped_below = 0  # every go whose line has a lower number is to be answered at once
         self._stop: threading.Event | None = None  # of the go that runs
+        self._endless = False  # whether only a stop ends that
         self._writing = threading.Lock()  # a bot may report from threads of its own
         self._deaf = False  # nobody reads our output any more
         self._commands: dict[str, Callable[[str], None]] = {
@@ -123,14 +126,14 @@ class _Loop:
                 return
 
     def _hand_on(self, first: int, lines: list[bytes]) -> None:
-        size = sum(map(len, lines))
-        if self._received - self._done + size > _BACKLOG:
-            self._error(
-                f"{len(lines)} lines were dropped: {_BACKLOG} bytes wait already, expected a pause for thinking"
-            )
-        elif lines:
-            self._received += size
+        if lines:
+            self._received += sum(map(len, lines))
             self._batches.put((first + 1, lines))
+        while self._received - self._done > _BACKLOG and not self._deaf:
+            # A stop that we do not read would never end a search without limits.
+            if self._endless and (running := self._stop) is not None:
+                running.set()
+            time.sleep(_PAUSE)
 
     def _stop_below(self, number: int) -> None:
         # In this order: a go that starts meanwhile sees the number, one that has started is told.
@@ -217,6 +220,7 @@ class _Loop:
         except ValueError as error:
             raise ProtocolError(str(error)) from None
         stop = threading.Event()
+        self._endless = limits.infinite
         self._stop = stop
         if self._line_number < self._stopped_below:
             stop.set()

@@ -278,21 +278,35 @@ def test_quit_and_the_end_of_input_interrupt(end: str) -> None:
         assert loop.answers.read() == b"bestmove 1 6-5@M\nreadyok\n"
 
 
-def test_a_flood_while_it_thinks_is_dropped_and_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_a_flood_while_it_thinks_nothing_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("caboose.protocol.serve._BACKLOG", 1000)
+    release = threading.Event()
+
+    def slow(observation: Observation, limits: Limits) -> Move:
+        assert release.wait(LONG)
+        return observation.legal_moves()[0]
+
+    with live(slow) as loop:
+        loop.say(f"{POSITION}go 1 nodes 5")
+        for _ in range(5):
+            loop.say("isready\n" * 130)
+        loop.say("go 2 nodes 5")
+        release.set()
+        answers = [loop.hear() for _ in range(5 * 130 + 2)]
+    assert answers == ["bestmove 1 6-2@1", *["readyok"] * (5 * 130), "bestmove 2 6-2@1"]
+
+
+def test_a_flood_stops_what_only_a_stop_would_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("caboose.protocol.serve._BACKLOG", 1000)
     with live() as loop:
         loop.say(f"{POSITION}go 1 infinite")
-        assert wait_until(lambda: bool(loop.bot.limits))
-        for _ in range(3):
-            loop.say("isready\n" * 130)
-        assert "expected a pause" in loop.hear()
-        loop.say("stop")
-        while not (answer := loop.hear()).startswith("bestmove"):
-            assert "expected a pause" in answer
-        assert answer == "bestmove 1 6-5@M"
+        loop.say("isready\n" * 200)
+        assert loop.hear() == "bestmove 1 6-5@M"
+        assert [loop.hear() for _ in range(200)] == ["readyok"] * 200
 
 
-def test_a_bot_that_does_not_stop_is_left_behind() -> None:
+def test_a_bot_that_does_not_stop_is_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("caboose.protocol.serve._PATIENCE", 0.2)
     release = threading.Event()
 
     def deaf(observation: Observation, limits: Limits) -> Move:

@@ -34,7 +34,14 @@ from caboose.arena.lineup import Lineup, make_entrants, make_entries, parse_opti
 from caboose.arena.match import interruptible, play_match, standings
 from caboose.arena.meeting import meet
 from caboose.arena.records import open_record
-from caboose.arena.report import MatchProgress, fault_lines, print_heading, print_standings
+from caboose.arena.report import (
+    MatchProgress,
+    PatientConsole,
+    fault_lines,
+    print_heading,
+    print_standings,
+    silence,
+)
 from caboose.arena.results import result_text, temporary_beside, write_result
 from caboose.protocol.child import hide
 from caboose.protocol.referee import FAULT_POLICIES
@@ -236,7 +243,8 @@ def match(
     docs/referee.md tells of time, names and faults, docs/results.md of the keys of --json.
 
     Exit code 1: an engine does not start, the match does not end, or with --strict there was a fault; what was played
-    is still printed and written.
+    is still printed and written. Where nobody reads the standings (`| head`), a match with --json, --record, --log or
+    --strict goes on without them, and any other ends.
     """
     check_word("--on-fault", on_fault, FAULT_POLICIES)
     check_word("--restart", restart, RESTARTS)
@@ -282,8 +290,10 @@ def match(
         hide()
     workers = min(concurrency, blocks)
     executor: Executor = LocalExecutor() if workers == 1 else PoolExecutor(workers)
-    console = Console(highlight=False, stderr=to_output)
-    unwritten = ""
+    # Without any of these the standings are all that comes of it, and who does not read them (`| head`) wants no more.
+    patient = strict or any(place is not None for place in (json, record, log))
+    console = (PatientConsole if patient else Console)(highlight=False, stderr=to_output)
+    unwritten, unread = "", False
     with ExitStack() as stack:
         games = stack.enter_context(open_games(record)) if record is not None else None
         shield = stack.enter_context(interruptible())
@@ -311,12 +321,15 @@ def match(
                     print(result_text(result, rows), end="", flush=True)
                 else:
                     write_result(result, rows, json)
+            except BrokenPipeError:
+                unread = True
+                silence(sys.stdout)
             except OSError as error:
                 unwritten = f"--json {json}: {error.strerror}"
         print_standings(console, result, rows, all_faults=strict, logged=log is not None)
     if unwritten:
         raise RunError(unwritten)
-    if result.problem or (strict and fault_lines(result)):
+    if result.problem or unread or (strict and fault_lines(result)):
         raise typer.Exit(1)
 
 
