@@ -123,7 +123,7 @@ def is_alive(pid: int) -> bool:
     return state != "Z"
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 10.0) -> bool:
+def wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> bool:
     """Waits for ``condition``; says whether it came true in time."""
     deadline = time.monotonic() + seconds
     while not condition():

@@ -80,7 +80,7 @@ def test_the_yardstick_plays_our_game(yardsticks: dict[int, Path], table: tuple[
     ],
 )
 def test_a_wrong_call_of_the_yardstick_is_refused(yardsticks: dict[int, Path], words: int, call: str, why: str) -> None:
-    done = subprocess.run([yardsticks[words], *call.split()], capture_output=True, text=True, timeout=20, check=False)
+    done = subprocess.run([yardsticks[words], *call.split()], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 2
     assert why in done.stderr
     assert done.stdout == ""

@@ -40,7 +40,7 @@ def logged_match(tmp_path: Path, on_go: str = "pass", before: str = "") -> list[
     logs.mkdir()
     command = shlex.join(engine_command(tmp_path, on_go, before=before))
     lineup = lineup_of(contestants_of(["greedy"], [command], []), 2)
-    plan = Plan(rules=RULES, lineup=lineup, control=TimeControl(movetime=2000), seed=4, logs=logs)
+    plan = Plan(rules=RULES, lineup=lineup, control=TimeControl(movetime=60_000), seed=4, logs=logs)
     with Bench(plan) as bench:
         play_block(plan, bench, 6, lambda: None)
     paths = sorted(logs.iterdir())
@@ -108,7 +108,7 @@ def test_a_flood_of_errors_neither_stops_nor_fills_anything(tmp_path: Path, monk
         engine.log = log.seat(0)
         with engine:
             assert wait_until(lambda: log.seat(0).left_out > 0)
-            assert engine.choose(position, Limits(movetime=5000)) == position.legal_moves()[0]
+            assert engine.choose(position, Limits(movetime=60_000)) == position.legal_moves()[0]
     log.save(tmp_path / "log")
     lines = lines_of(tmp_path / "log")
     assert sum(len(line.text) for line in lines) < 300_000
@@ -121,7 +121,7 @@ def test_stamps_are_those_of_the_referee(tmp_path: Path) -> None:
     engine = EngineProcess(engine_command(tmp_path, "time.sleep(0.1)"))
     engine.log = log.seat(0)
     with engine:
-        engine.choose(a_position(), Limits(movetime=5000))
+        engine.choose(a_position(), Limits(movetime=60_000))
         used = engine.last_time / 1000
     log.save(tmp_path / "log")
     lines = lines_of(tmp_path / "log")
@@ -164,10 +164,18 @@ def test_nothing_is_on_disk_before_the_block_is_over(tmp_path: Path) -> None:
 # --- the command -------------------------------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module")
+def kept_log(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    folder = tmp_path_factory.mktemp("kept")
+    logged_match(folder, "sys.stderr.write('hm\\n')")
+    return (folder / "logs" / "block-00007-game-01.log.gz").read_bytes()
+
+
 @pytest.fixture
-def a_log(tmp_path: Path) -> Path:
-    logged_match(tmp_path, "sys.stderr.write('hm\\n')")
-    return tmp_path / "logs" / "block-00007-game-01.log.gz"
+def a_log(tmp_path: Path, kept_log: bytes) -> Path:
+    file = tmp_path / "block-00007-game-01.log.gz"
+    file.write_bytes(kept_log)
+    return file
 
 
 def test_the_transcript(a_log: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -429,7 +429,7 @@ def test_an_interrupted_match_tells_what_it_has(tmp_path: Path, number: signal.S
     process, pids, file = start_match(tmp_path, 1)
     process.send_signal(number)
     process.send_signal(number)  # impatience does no harm
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=120)
     assert process.returncode == 1
     assert err == ""
     assert "interrupted: " in out and "toy" in out and "random" in out
@@ -449,7 +449,7 @@ def test_ctrl_c_reaches_the_whole_group_and_is_handled_once(tmp_path: Path) -> N
     for child in children:
         os.kill(int(child), signal.SIGINT)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=120)
     assert (process.returncode, err) == (1, "")
     assert read_result(file).problem == "interrupted"
     assert all_gone(pids)

@@ -159,7 +159,7 @@ def test_what_we_lack_is_no_fault_of_an_engine(tmp_path: Path, free: int) -> Non
 
 def test_a_match_ends_where_we_lack_something(tmp_path: Path) -> None:
     lineup = lineup_of(contestants_of(["greedy"], [shlex.join(engine_command(tmp_path))], []), 2)
-    rules, control = Rules.of("family", 2, set=6, hand=6, rounds=1), TimeControl(movetime=5000)
+    rules, control = Rules.of("family", 2, set=6, hand=6, rounds=1), TimeControl(movetime=60_000)
     plan = Plan(rules=rules, lineup=lineup, control=control, seed=1)
     with ExitStack() as later:
 

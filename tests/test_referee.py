@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -18,7 +17,7 @@ from caboose.engine.rules import Rules
 from caboose.protocol.process import EngineProcess, close_all
 from caboose.protocol.referee import GameResult, play_game
 from caboose.protocol.timing import TimeControl
-from players import Scripted, engine_command, first_legal, is_alive, last_legal
+from players import Chooser, Scripted, engine_command, first_legal, is_alive, last_legal
 
 RELAXED = TimeControl(nodes=1)  # nothing but the guard limits the time
 
@@ -40,6 +39,31 @@ def facts(result: GameResult) -> list[object]:
     """What must not depend on clocks."""
     seats = [(seat.total, seat.place, seat.decisions, seat.fault and seat.fault.kind) for seat in result.seats]
     return [result.rounds, seats]
+
+
+class Clock:
+    """Time that passes only where it is said to. Bots in this process are timed by it."""
+
+    now = 0.0
+
+    def perf_counter(self) -> float:
+        return self.now
+
+    def slow(self, seconds: float, chooser: Chooser = first_legal) -> Chooser:
+        """``chooser``, which takes so long."""
+
+        def choose(observation: Observation, limits: Limits) -> Move:
+            self.now += seconds
+            return chooser(observation, limits)
+
+        return choose
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr("caboose.protocol.referee.time", clock)
+    return clock
 
 
 # ------------------------------------------------------------------------------------------------ a clean game
@@ -137,12 +161,8 @@ def test_limits_are_handed_on() -> None:
         assert {(got.movetime, got.nodes, got.clock) for got in bot.limits} == {(control.movetime, control.nodes, None)}
 
 
-def test_the_clock_runs_for_a_whole_game_and_only_while_asked() -> None:
-    def slow(observation: Observation, limits: Limits) -> Move:
-        time.sleep(0.002)
-        return first_legal(observation, limits)
-
-    bot, other = Scripted(slow), Scripted()
+def test_the_clock_runs_for_a_whole_game_and_only_while_asked(clock: Clock) -> None:
+    bot, other = Scripted(clock.slow(0.002)), Scripted()
     result = play([bot, other], rounds=2, control=TimeControl(clock=60_000, increment=1))
     clocks = [limits.clock for limits in bot.limits if limits.clock is not None]
     assert len(clocks) == result.seats[0].decisions > 3
@@ -150,32 +170,24 @@ def test_the_clock_runs_for_a_whole_game_and_only_while_asked() -> None:
     assert {limits.increment for limits in bot.limits} == {1}
     assert all(later < before for before, later in pairwise(clocks))
     spent = 60_000 + len(clocks[:-1]) - clocks[-1]  # with an increment for each move but the last
-    assert 0.5 * result.seats[0].time < spent <= result.seats[0].time
-    assert result.seats[0].time >= 2 * result.seats[0].decisions
-    assert result.seats[0].slowest >= result.seats[0].time / result.seats[0].decisions
-    assert other.limits[-1].clock is not None and other.limits[-1].clock > clocks[-1]
+    assert spent == pytest.approx(2 * len(clocks[:-1]))
+    assert result.seats[0].time == pytest.approx(2 * len(clocks))
+    assert result.seats[0].slowest == pytest.approx(2)
+    assert other.limits[-1].clock == 60_000 + len(other.limits[:-1])
 
 
-def test_a_clock_that_has_run_out_is_a_fault() -> None:
-    def slow(observation: Observation, limits: Limits) -> Move:
-        time.sleep(0.02)
-        return first_legal(observation, limits)
-
-    result = play([Scripted(slow), Scripted()], control=TimeControl(clock=30, margin=0))
+def test_a_clock_that_has_run_out_is_a_fault(clock: Clock) -> None:
+    result = play([Scripted(clock.slow(0.02)), Scripted()], control=TimeControl(clock=30, margin=0))
     assert result.seats[0].fault is not None
     assert result.seats[0].fault.kind == "late"
     assert result.seats[0].fault.decision == 2
 
 
-def test_the_margin_of_a_clock_is_given_once_and_not_at_each_move() -> None:
-    def slow(observation: Observation, limits: Limits) -> Move:
-        time.sleep(0.02)
-        return first_legal(observation, limits)
-
-    result = play([Scripted(slow), Scripted()], rounds=13, control=TimeControl(clock=30, margin=60))
+def test_the_margin_of_a_clock_is_given_once_and_not_at_each_move(clock: Clock) -> None:
+    result = play([Scripted(clock.slow(0.02)), Scripted()], rounds=13, control=TimeControl(clock=30, margin=60))
     fault = result.seats[0].fault
     assert fault is not None and fault.kind == "late"
-    assert fault.decision <= 5  # 30 ms and 60 ms of margin are five moves at most
+    assert fault.decision == 5  # 30 ms and 60 ms of margin are four moves
 
 
 @pytest.mark.parametrize(
@@ -218,28 +230,19 @@ def nonsense(observation: Observation, limits: Limits) -> Any:
     return "12-5@1"
 
 
-def late(observation: Observation, limits: Limits) -> Move:
-    time.sleep(0.03)
-    return first_legal(observation, limits)
-
-
-def late_and_illegal(observation: Observation, limits: Limits) -> Move:
-    time.sleep(0.03)
-    return illegal(observation, limits)
-
-
 @pytest.mark.parametrize(
-    ("chooser", "kind", "words"),
+    ("chooser", "seconds", "kind", "words"),
     [
-        (raises, "dead", "raised RuntimeError: one line and another"),
-        (illegal, "illegal", "the legal moves were"),
-        (nonsense, "garbled", "returned str, expected Move"),
-        (late, "late", "allowed were 15.0 ms"),
-        (late_and_illegal, "late", "allowed were 15.0 ms"),
+        (raises, 0, "dead", "raised RuntimeError: one line and another"),
+        (illegal, 0, "illegal", "the legal moves were"),
+        (illegal, 0.0149, "illegal", "the legal moves were"),
+        (nonsense, 0, "garbled", "returned str, expected Move"),
+        (first_legal, 0.0151, "late", "took 15.1 ms, allowed were 15.0 ms with the margin"),
+        (illegal, 0.0151, "late", "took 15.1 ms, allowed were 15.0 ms with the margin"),
     ],
 )
-def test_a_fault_costs_its_own_seat_the_game(chooser: Any, kind: str, words: str) -> None:
-    bad, fallback = Scripted(chooser), Scripted()
+def test_a_fault_costs_its_own_seat_the_game(clock: Clock, chooser: Any, seconds: float, kind: str, words: str) -> None:
+    bad, fallback = Scripted(clock.slow(seconds, chooser)), Scripted()
     control = TimeControl(movetime=5, margin=10)
     others = [Scripted(), Scripted(last_legal)]
     result = play([others[0], bad, others[1]], rounds=3, control=control, fallback=fallback)

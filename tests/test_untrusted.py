@@ -146,7 +146,7 @@ def test_an_engine_in_a_sandbox_plays(tmp_path: Path, sandboxed: None) -> None:
     position = a_position()
     with EngineProcess(engine_command(tmp_path), launch=SANDBOX) as engine:
         for _ in range(3):
-            assert engine.choose(position, Limits(movetime=5000)) == position.legal_moves()[0]
+            assert engine.choose(position, Limits(movetime=60_000)) == position.legal_moves()[0]
 
 
 def test_what_it_writes_is_gone_with_it(tmp_path: Path, sandboxed: None) -> None:
@@ -254,7 +254,7 @@ def test_nothing_of_a_sandbox_outlives_its_referee(tmp_path: Path, sandboxed: No
 )
 def test_its_end_is_told_as_without_a_sandbox(tmp_path: Path, sandboxed: None, on_go: str, detail: str) -> None:
     with EngineProcess(engine_command(tmp_path, on_go), launch=SANDBOX) as engine:
-        fault = fault_of(lambda: engine.choose(a_position(), Limits(movetime=5000)))
+        fault = fault_of(lambda: engine.choose(a_position(), Limits(movetime=60_000)))
         assert (fault.kind, fault.detail) == ("dead", detail)
 
 
