@@ -14,6 +14,7 @@ from caboose.engine.play import OPTION_TYPES, Candidate, Info, Limits, Option
 from caboose.protocol.lines import VERSION, ProtocolError, shown
 from caboose.protocol.words import WordError, parse_move, parse_number
 
+MAX_ABOUT: Final = 200  # characters of what an engine says of itself
 _LARGEST: Final = 10**15 - 1  # the largest number that the grammar writes
 _TIMES: Final = ("movetime", "clock", "increment", "allowance", "roundcap", "gamecap")
 _COUNTS: Final = ("nodes", "playouts")
@@ -70,11 +71,12 @@ def parse_cabooseok(line: str) -> int:
 
 
 def parse_id(line: str) -> tuple[str, str]:
-    """Which of name, author and version an ``id`` line gives, and the text. Raises ``ProtocolError``."""
+    """Which of name, author and version an ``id`` line gives, and the text, cut to ``MAX_ABOUT`` characters. Raises
+    ``ProtocolError``."""
     words = line.split(None, 2)
     if len(words) < 3 or words[0] != "id" or words[1] not in ("name", "author", "version"):
         raise ProtocolError(f"{shown(line)}: expected id name TEXT, id author TEXT or id version TEXT")
-    return words[1], words[2].strip()
+    return words[1], words[2].strip()[:MAX_ABOUT]
 
 
 # --- options -----------------------------------------------------------------------------------------------------

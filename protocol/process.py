@@ -36,6 +36,7 @@ from caboose.protocol.messages import (
 )
 
 __all__ = ["FAULT_KINDS", "EngineFault", "EngineProcess", "LackError", "close_all"]
+_KNOWN: Final = 500  # characters of a list of options that an error shows
 
 
 class EngineProcess:
@@ -262,7 +263,7 @@ class EngineProcess:
     def _check_option(self, name: str, value: str) -> None:
         option = self._options.get(name)
         if option is None:
-            known = ", ".join(self._options) or "none"
+            known = ", ".join(self._options)[:_KNOWN] or "none"
             raise OptionError(f"{self.name} has no option {name[:40]!r}: its options are: {known}")
         option.parse(value)
         if len(setoption_line(name, value)) > MAX_LINE:

@@ -259,6 +259,11 @@ def test_an_id_that_cannot_be_read_is_refused(line: str) -> None:
         messages.parse_id(line)
 
 
+def test_what_an_engine_says_of_itself_is_kept_short() -> None:
+    assert messages.parse_id("id  name  Some Bot  2 ") == ("name", "Some Bot  2")
+    assert messages.parse_id(f"id author {'x' * 60_000}") == ("author", "x" * messages.MAX_ABOUT)
+
+
 @pytest.mark.parametrize("line", ["setoption", "setoption Seed 3", "setoption name", "setoption name Seed to 3"])
 def test_a_setoption_that_cannot_be_read_is_refused(line: str) -> None:
     with pytest.raises(ProtocolError, match=r"^setoption: expected"):

@@ -241,7 +241,7 @@ def test_time_and_info_of_a_move(tmp_path: Path, position: Observation) -> None:
         ("say('bestmove ' + words[1] + ' stop')", "illegal", "stop, expected one of "),
         ("say('bestmove ' + words[1] + ' ' + legal[0].split('@')[0] + '@14')", "illegal", "@14, expected one of "),
         ("say('bestmove')", "garbled", "the number is missing"),
-        ("say('bestmove one ' + legal[0])", "garbled", "'one' is not a number"),
+        ("say('bestmove one ' + legal[0])", "garbled", "'one': expected the number of the go"),
         ("say('bestmove ' + words[1])", "garbled", "expected one move"),
         ("say('bestmove ' + words[1] + ' ' + legal[0] + ' ' + legal[0])", "garbled", "expected one move"),
         ("say('bestmove ' + words[1] + ' pass')", "garbled", "'pass' is not a move"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -100,9 +100,11 @@ class Result:
 
 @dataclass(slots=True)
 class Report:
-    """All results of a check, and what the engine said of itself. ``called`` is the name or command line given."""
+    """All results of a check, and what the engine said of itself. ``called`` is the name or command line given, and
+    ``flags`` are the words of the call that say how it is started."""
 
     called: str
+    flags: Sequence[str] = ()
     about: dict[str, str] = field(default_factory=dict)
     options: list[str] = field(default_factory=list)
     capabilities: list[str] = field(default_factory=list)

@@ -77,7 +77,7 @@ def _said_line(said: Said) -> str:
 
 
 def _called(report: Report) -> str:
-    return shlex.quote(report.called)
+    return shlex.join([*report.flags, report.called])
 
 
 def _wrapped(text: str, indent: str = "", hang: str = "") -> list[str]:

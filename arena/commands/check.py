@@ -105,7 +105,9 @@ def check(
             stderr=stderr,
             launch=entrant.launch(launch),
         )
-        report = Report(command)
+        flags = [f"--option={text}" for text in option or []] + ["--sandbox"] * sandbox
+        flags += [f"--share={path}" for path in share or []]
+        report = Report(command, flags)
         begin = time.monotonic()
         try:
             for result in check_steps(probe, steps, stderr):
