@@ -51,17 +51,21 @@ def make_labels(given: Sequence[str], builtins: Sequence[str], said: Sequence[st
     """A label for each contestant, no two the same: the name that the call has ``given`` it, or the built-in bot's, or
     the one that it ``said``, or what its command is ``called``. All are plain or empty, but the last is never empty.
 
-    What an engine said does not count where another has that name too, or a built-in bot: then its command names it. Of
-    those that have the same name even so, each gets a number; a name that was given stays as it is.
+    What an engine said does not count where it is a built-in bot's name, or was given to another: then its command names
+    it. So it does where several engines say the same, if their commands' names differ. Of those that have the same name
+    even so each gets a number; a name that was given stays as it is.
     """
     names = [a or b or c or d for a, b, c, d in zip(given, builtins, said, called, strict=True)]
-    often = _counts(names)
-    for n, name in enumerate(names):
+    folded = [name.casefold() for name in names]
+    for n, name in enumerate(folded):
         if given[n] or builtins[n]:
             continue
-        if said[n] and (often[name.casefold()] > 1 or is_reserved(name)):
-            name = called[n]
-        names[n] = name[: MAX_LABEL - len(_FOREIGN)] + _FOREIGN if is_reserved(name) else name
+        same = [m for m, other in enumerate(folded) if other == name]
+        differ = len({called[m].casefold() for m in same}) == len(same)
+        if is_reserved(name) or (len(same) > 1 and (differ or any(given[m] for m in same))):
+            names[n] = called[n]
+        if is_reserved(names[n]):
+            names[n] = names[n][: MAX_LABEL - len(_FOREIGN)] + _FOREIGN
     often = _counts(names)
     cut = [
         name if given[n] or often[name.casefold()] == 1 else name[: MAX_LABEL - _NUMBERED]

@@ -74,7 +74,9 @@ def test_engines_are_called_what_they_say() -> None:
 
 def test_where_two_say_the_same_their_commands_name_them() -> None:
     assert labels(["./old", "./new"], {"./old": "Alpha", "./new": "alpha"}) == ["old", "new"]
-    assert labels(["./bot 1", "./bot 2", "greedy"], {"./bot 1": "A", "./bot 2": "A"}) == ["bot#1", "bot#2", "greedy"]
+    # Where these are the same too, they keep what they say.
+    assert labels(["./bot 1", "./bot 2", "greedy"], {"./bot 1": "A", "./bot 2": "A"}) == ["A#1", "A#2", "greedy"]
+    assert labels(["./bot 1", "./bot 2"], {}) == ["bot#1", "bot#2"]
     # What comes of that may be another's name once more.
     assert labels(["./x", "./y", "./z"], {"./x": "A", "./y": "A", "./z": "x"}) == ["x#1", "y", "x#2"]
 
