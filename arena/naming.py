@@ -51,9 +51,9 @@ def make_labels(given: Sequence[str], builtins: Sequence[str], said: Sequence[st
     """A label for each contestant, no two the same: the name that the call has ``given`` it, or the built-in bot's, or
     the one that it ``said``, or what its command is ``called``. All are plain or empty, but the last is never empty.
 
-    What an engine said does not count where it is a built-in bot's name, or was given to another: then its command names
-    it. So it does where several engines say the same, if their commands' names differ. Of those that have the same name
-    even so each gets a number; a name that was given stays as it is.
+    What an engine said does not count where it is a built-in bot's name, or was given to another: then its command
+    names it. So it does where several engines say the same, if their commands' names differ. Of those that have the
+    same name even so each gets a number; a name that was given stays as it is.
     """
     names = [a or b or c or d for a, b, c, d in zip(given, builtins, said, called, strict=True)]
     folded = [name.casefold() for name in names]

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from caboose.arena.cli import run
+from caboose.arena.engine import main
 from caboose.arena.results import read_result
 from caboose.engine.rules import MEANINGS, OPTIONS, PRESETS
 from players import engine_command
@@ -278,26 +279,34 @@ def test_a_value_that_no_line_can_hold_is_refused(tmp_path: Path, capsys: pytest
 # ------------------------------------------------------------------------------------------- starting and ending
 
 
-@pytest.mark.parametrize("module", ["caboose.arena.engine greedy", "caboose.arena.cli engine greedy"])
-def test_an_engine_whose_streams_are_closed_says_so(module: str) -> None:
-    call = f"{shlex.quote(sys.executable)} -P -m {module}"
-    for closed, told in (("<&-", "standard input is closed"), (">&-", "standard output is closed")):
-        done = subprocess.run(["sh", "-c", f"{call} {closed}"], capture_output=True, text=True, timeout=60, check=False)
-        assert done.returncode == 2
-        assert done.stderr.startswith(f"caboose: {told}") and done.stderr.count("\n") == 1
-    done = subprocess.run(
-        ["sh", "-c", f"{call} 2>&-"], input="isready\n", capture_output=True, text=True, timeout=60, check=False
-    )
-    assert (done.returncode, done.stdout) == (0, "readyok\n")
+def test_an_engine_whose_streams_are_closed_says_so() -> None:
+    cases = {"<&-": "caboose: standard input is closed", ">&-": "caboose: standard output is closed", "2>&-": ""}
+    running = []
+    for module in ("caboose.arena.engine greedy", "caboose.arena.cli engine greedy"):
+        for closed, told in cases.items():
+            call = f"{shlex.quote(sys.executable)} -P -m {module} {closed}"
+            pipe = subprocess.PIPE
+            process = subprocess.Popen(["sh", "-c", call], stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+            running.append((process, told))
+    for process, told in running:
+        out, err = process.communicate("" if told else "isready\n", timeout=60)
+        if told:
+            assert (process.returncode, out) == (2, "")
+            assert err.startswith(told) and err.count("\n") == 1
+        else:
+            assert (process.returncode, out) == (0, "readyok\n")
 
 
 @pytest.mark.parametrize("words", [["grmpf"], ["omniscient"], [], ["greedy", "random"]])
-def test_the_engine_module_tells_a_wrong_call(words: list[str]) -> None:
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", "caboose.arena.engine", *words], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 2
-    assert done.stderr.startswith("caboose: ") and done.stderr.count("\n") == 1
+def test_the_engine_module_tells_a_wrong_call(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["engine", *words])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    told = capsys.readouterr()
+    assert (ended.value.code, told.out) == (2, "")
+    assert told.err.startswith("caboose: ") and told.err.count("\n") == 1
 
 
 @pytest.mark.parametrize("module", ["caboose.arena.cli", "caboose.arena.engine"])
@@ -325,6 +334,7 @@ def test_a_command_loads_only_what_it_needs() -> None:
     code = """
 import sys
 from caboose.arena.cli import run
+from caboose.arena.engine import main
 run(["verify", "/dev/null"])
 print(*[name for name in ("scipy", "multiprocessing", "caboose.arena.match", "caboose.bots") if name in sys.modules])
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections.abc import Iterator
@@ -96,6 +97,28 @@ def test_without_bubblewrap_there_is_a_clear_error(
     assert told.err.startswith("caboose: --sandbox: a sandbox needs bubblewrap, and there is no program bwrap here")
     assert told.err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_check_in_a_sandbox(
+    table: tuple[Path, list[str]], tmp_path: Path, capsys: pytest.CaptureFixture[str], sandboxed: None
+) -> None:
+    _, (_, _, command, *_) = table
+    call = ["check", command, "--step", "start.greeting", "--sandbox", "--max-memory", "900", "--max-cpu", "70"]
+    assert run([*call, "--share", str(tmp_path / "more"), "--json"]) == 0
+    (step,) = json.loads(capsys.readouterr().out)["steps"]
+    # What its own folder has it sees, as nobody is writing there.
+    assert step["stderr"] == f"[{900 << 20}, 70, {256 << 20}] nothing 14 nothing 3\n"
+    assert run(["check", "sh /nowhere/x", "--sandbox", "--option", "A=b"]) == 1
+    told = " ".join(capsys.readouterr().out.split())
+    assert "in the sandbox it has no files but the system's" in told
+    assert "again: caboose check --step start.greeting --option=A=b --sandbox 'sh /nowhere/x'" in told
+
+
+def test_a_check_needs_bubblewrap_too(no_bubblewrap: None, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["check", "greedy", "--sandbox"]) == 2
+    told = capsys.readouterr()
+    assert (told.out, told.err.count("\n")) == ("", 1)
+    assert told.err.startswith("caboose: --sandbox: a sandbox needs bubblewrap")
 
 
 @pytest.mark.parametrize(
