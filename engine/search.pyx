@@ -585,9 +585,10 @@ cdef class Search:
             self.arms[i].racing = i == leader
         self.racing = 1
 
+    # Of equals the planner's choice, else the first, as in `ranking`.
     cdef int leader(self) noexcept nogil:
         cdef int i, best = self.favourite
-        cdef double most = -1e300
+        cdef double most = self.arms[best].total if self.arms[best].racing else -1e300
         for i in range(self.size):
             if self.worlds and self.arms[i].racing and self.arms[i].total > most:
                 most = self.arms[i].total
@@ -743,15 +744,16 @@ def game_chances(rules, past_scores, scores):
     Raises ``ValueError`` for rows that are not of the rules' players.
     """
     cdef Standing standing
-    cdef int ends[SEATS]
+    cdef int none[SEATS]
     cdef int seat
     if any(len(row) != rules.players for row in (*past_scores, scores)):
         raise ValueError(f"rows of scores: expected {rules.players} numbers in each")
     make_standing(&standing, rules, past_scores, 0, 1.0)
-    for seat in range(rules.players):
-        ends[seat] = scores[seat]
+    memset(none, 0, sizeof(none))
     out = []
     for seat in range(rules.players):
+        standing.totals[seat] += scores[seat]
+    for seat in range(rules.players):
         standing.seat = seat
-        out.append(winning_chance(&standing, ends))
+        out.append(winning_chance(&standing, none))
     return tuple(out)

@@ -10,7 +10,7 @@ from caboose.engine.bits cimport SEATS, falling
 cdef struct Standing:
     int players
     int seat
-    int totals[SEATS]    # of the rounds before this one
+    double totals[SEATS] # of the rounds before this one
     double weight        # 0 to 1: how much the chance to win the game counts
     double scale         # pips that a certain win is worth against a certain loss
     double width         # of the softmin, in pips; 0 in the last round
@@ -18,7 +18,8 @@ cdef struct Standing:
 
 # The chance of `seat` to win the game when the round ends with `scores`.
 cdef inline double winning_chance(const Standing *standing, const int *scores) noexcept nogil:
-    cdef int other, least
+    cdef int other
+    cdef double least
     cdef double own = 0
     cdef double total = 0
     cdef double share
