@@ -6,6 +6,7 @@ order that they have there.
 
 from __future__ import annotations
 
+import errno
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -16,16 +17,28 @@ import numpy.typing as npt
 from caboose.engine.rules import Rules
 
 PATH: Final = Path(__file__).with_name("networks.tsv")
+NUMBERS: Final = 518
 
 Weights = npt.NDArray[np.float32]
 
 
 def read_networks(path: Path = PATH) -> dict[tuple[str, int], Weights]:
-    """The weights of a file by preset and players, each an array of 518 numbers."""
+    """The weights of a file by preset and players, each an array of 518 numbers.
+
+    Raises ``OSError`` for a file that cannot be read, and for one that holds anything else.
+    """
     networks = {}
-    for line in path.read_text(encoding="ascii").splitlines():
-        preset, players, *weights = line.split("\t")
-        networks[preset, int(players)] = np.array(weights, np.float32)
+    for number, line in enumerate(path.read_text(encoding="ascii", errors="replace").splitlines(), 1):
+        try:
+            preset, players, *words = line.split("\t")
+            weights = np.array(words, np.float32)
+            if len(weights) != NUMBERS or not np.isfinite(weights).all():
+                raise ValueError
+            networks[preset, int(players)] = weights
+        except ValueError:
+            # Nobody's input but a part of the program: to callers it is like a file that is missing.
+            what = f"line {number} is damaged: expected a preset, players and {NUMBERS} numbers"
+            raise OSError(errno.EBADMSG, what, str(path)) from None
     return networks
 
 
@@ -38,7 +51,10 @@ def write_networks(networks: dict[tuple[str, int], Weights], path: Path = PATH) 
 
 
 def network_for(rules: Rules) -> Weights | None:
-    """The weights of the network for these rules, any number of rounds; None where there is none."""
+    """The weights of the network for these rules, any number of rounds; None where there is none.
+
+    Raises what ``read_networks`` raises.
+    """
     if rules not in _FOUND:
         usual = replace(rules, rounds=1) == Rules.of(rules.preset, rules.players, rounds=1)
         _FOUND[rules] = read_networks().get((rules.preset, rules.players)) if usual else None

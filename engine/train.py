@@ -122,31 +122,51 @@ def explained(weights: Weights, seen: Snapshots) -> list[float]:
     """
     error = evaluate(weights, seen.inputs)[:, 0] - seen.margins
     shares = []
-    for rows in [seen.laps >= 0, *(seen.laps // LAPS == part for part in range(seen.laps.max() // LAPS + 1))]:
+    for rows in [seen.laps >= 0, *(seen.laps // LAPS == part for part in range(seen.laps.max(initial=0) // LAPS + 1))]:
         left = float((error[rows] ** 2).mean() / seen.margins[rows].var()) if rows.sum() >= FEWEST else np.nan
         shares.append(1 - left)
     return shares
 
 
+def rules_of(name: str) -> Rules:
+    """The rules of a name such as ``family-4``. Raises ``ValueError`` for another."""
+    preset, _, players = name.partition("-")
+    if not players.isdecimal():
+        raise ValueError(f"{name}: expected a preset and players, such as family-4")
+    try:
+        return Rules.of(preset, int(players))
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    known = [f"{preset}-{players}" for preset, players in read_networks()]
-    parser.add_argument("--rules", nargs="+", default=known, metavar="PRESET-PLAYERS", help="networks to make anew")
+    parser.add_argument(
+        "--rules",
+        nargs="+",
+        metavar="PRESET-PLAYERS",
+        help="such as family-4: networks to make anew, by default all that the package has",
+    )
     parser.add_argument("--rounds", type=int, default=1_000_000, help="that each is made from")
     parser.add_argument("--seed", type=int, default=1, help="of all chance")
     parser.add_argument("--out", type=Path, default=PATH, help="the file to which they are added")
     options = parser.parse_args()
-    networks = read_networks(options.out) if options.out.exists() else {}
-    for name in options.rules:
-        preset, _, players = name.partition("-")
+    # Who gave a wrong name, or cannot write there, is told before minutes of work.
+    try:
+        networks = read_networks(options.out) if options.out.exists() else {}
+        names = options.rules or [f"{preset}-{players}" for preset, players in read_networks()]
+        wanted = [rules_of(name) for name in names]
+        options.out.open("a").close()
+    except (OSError, ValueError) as error:
+        parser.error(str(error))
+    for name, rules in zip(names, wanted, strict=True):
         try:
-            rules = Rules.of(preset, int(players))
             weights = train(rules, options.rounds, options.seed)
         except ValueError as error:
             parser.error(f"{name}: {error}")
         shares = explained(weights, snapshots(rules, options.rounds // 5, options.seed + 1))
         print(name, "explains", *(f"{share:.3f}" for share in shares), flush=True)
-        networks[preset, rules.players] = weights
+        networks[rules.preset, rules.players] = weights
         write_networks(networks, options.out)
 
 

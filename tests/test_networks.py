@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from caboose.engine import train
+from caboose.arena.cli import run
+from caboose.engine import networks, train
 from caboose.engine.learning import UNITS, Snapshots, evaluate, snapshots
-from caboose.engine.networks import Weights, network_for, read_networks, write_networks
+from caboose.engine.networks import PATH, Weights, network_for, read_networks, write_networks
 from caboose.engine.playout import policy_move
 from caboose.engine.round import Observation, Round
 from caboose.engine.rules import PRESETS, Rules
@@ -115,14 +117,62 @@ def test_more_than_lines_can_be_learned() -> None:
 
 def test_files_are_read_as_they_were_written(tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
-    networks: dict[tuple[str, int], Weights] = {
+    made: dict[tuple[str, int], Weights] = {
         ("family", 4): rng.normal(size=518).astype(np.float32),
         ("classic", 3): rng.normal(size=518).astype(np.float32),
     }
-    write_networks(networks, tmp_path / "networks.tsv")
+    write_networks(made, tmp_path / "networks.tsv")
     found = read_networks(tmp_path / "networks.tsv")
     assert list(found) == [("classic", 3), ("family", 4)]
-    assert all(np.allclose(found[key], networks[key], rtol=1e-5) for key in networks)
+    assert all(np.allclose(found[key], made[key], rtol=1e-5) for key in made)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: text[: len(text) // 2],
+        lambda text: text.rstrip("\n") + "\t1\n",
+        lambda text: text.replace("\t0.", "\tx.", 1),
+        lambda text: text.replace("\t0.", "\tinf", 1),
+        lambda text: text.replace("family", "fami\u0142y\n"),
+        lambda text: "\n" + text,
+    ],
+)
+def test_a_damaged_file_is_refused(
+    damage: Callable[[str], str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "networks.tsv"
+    path.write_text(damage(PATH.read_text(encoding="ascii")), encoding="utf-8")
+    with pytest.raises(OSError, match=r"line 1 is damaged: .* 518 numbers.*networks\.tsv"):
+        read_networks(path)
+    # A command says so in a line.
+    monkeypatch.setattr(networks, "read_networks", lambda: read_networks(path))
+    monkeypatch.setattr(networks, "_FOUND", {})
+    assert run(["bench", "--nodes", "1"]) == 1
+    assert capsys.readouterr().err.startswith(f"caboose: {path}: line 1 is damaged")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--rules", "family"], "family: expected a preset and players, such as family-4"),
+        (["--rules", "family-4", "family-40"], "family-40: players=40"),
+        (["--rules", "family-4", "--rounds", "0"], "0 rounds: expected more"),
+        (["--rules", "family-4", "--out", "no/folder/new.tsv"], "No such file or directory: 'no/folder/new.tsv'"),
+        (["--rules", "family-4", "--out", __file__], "line 1 is damaged"),
+    ],
+)
+def test_what_cannot_be_trained_is_refused(
+    arguments: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["train", "--out", str(tmp_path / "new.tsv"), *arguments])
+    with pytest.raises(SystemExit):
+        train.main()
+    assert message in capsys.readouterr().err
 
 
 def test_the_training_command(
@@ -133,10 +183,11 @@ def test_the_training_command(
     train.main()
     assert capsys.readouterr().out.startswith("tournament-3 explains 0.")
     assert list(read_networks(out)) == [("tournament", 3)]
-    monkeypatch.setattr(sys, "argv", ["train", "--rules", "family-40", "--out", str(out)])
-    with pytest.raises(SystemExit):
-        train.main()
-    assert "family-40" in capsys.readouterr().err
+    # So few rounds explain nothing, which is told.
+    monkeypatch.setattr(sys, "argv", ["train", "--rules", "family-4", "--rounds", "2", "--out", str(out)])
+    train.main()
+    assert capsys.readouterr().out.startswith("family-4 explains nan")
+    assert list(read_networks(out)) == [("family", 4), ("tournament", 3)]
 
 
 def test_a_network_is_for_its_rules_only() -> None:

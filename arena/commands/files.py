@@ -80,12 +80,12 @@ def written(path: Path | None) -> Iterator[BinaryIO]:
 
 @contextmanager
 def output_errors(name: str) -> Iterator[None]:
-    """Makes what goes wrong in writing to ``name`` a ``RunError``. When nobody reads standard output any more, the
-    program ends without a word."""
+    """Makes what goes wrong in writing to ``name``, or with a file that the error names, a ``RunError``. When nobody
+    reads standard output any more, the program ends without a word."""
     try:
         yield
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains when it ends
         raise typer.Exit(1) from None
     except OSError as error:
-        raise RunError(f"{name}: {error.strerror or error}") from None
+        raise RunError(f"{error.filename or name}: {error.strerror or error}") from None
