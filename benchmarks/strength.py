@@ -37,16 +37,18 @@ class Point(NamedTuple):
 
 
 def read_points(path: Path) -> list[Point]:
-    """The points of a file by their playouts; none where there is no file. Raises ``ValueError`` for another file."""
-    if not path.exists():
-        return []
+    """The points of a file by their playouts. Raises ``ValueError`` for another file, ``OSError`` without one."""
     with path.open(newline="", encoding="utf-8", errors="replace") as file:
         rows = csv.DictReader(file, delimiter="\t")
         if tuple(rows.fieldnames or ()) != FIELDS:
             raise ValueError(f"{path}: expected the columns {' '.join(FIELDS)}")
-        points = [
-            Point(int(row["nodes"]), int(row["blocks"]), float(row["margin"]), float(row["half"])) for row in rows
-        ]
+        points = []
+        for row in rows:
+            try:
+                point = Point(int(row["nodes"]), int(row["blocks"]), float(row["margin"]), float(row["half"]))
+            except (TypeError, ValueError):
+                raise ValueError(f"{path}: line {rows.line_num} is damaged: expected four numbers") from None
+            points.append(point)
     return sorted(points)
 
 
@@ -107,17 +109,19 @@ def main(arguments: list[str]) -> int:
     measure = commands.add_parser("measure", help="play the matches")
     measure.add_argument("results", type=Path)
     measure.add_argument("--nodes", type=int, nargs="+", required=True)
-    measure.add_argument("--blocks", type=int, default=100)
+    measure.add_argument("--blocks", type=int, default=100, help="at least 2: fewer have no interval")
     measure.add_argument("--seed", type=int, default=103)
     drawing = commands.add_parser("draw", help="draw what was measured")
     drawing.add_argument("results", type=Path)
     drawing.add_argument("picture", type=Path)
     given = parser.parse_args(arguments)
     try:
-        points = read_points(given.results)
+        points = read_points(given.results) if given.command == "draw" or given.results.exists() else []
         if given.command == "draw":
             draw(points, given.picture)
             return 0
+        if given.blocks < 2:
+            raise ValueError(f"--blocks {given.blocks}: expected at least 2, fewer have no interval")
         for nodes in given.nodes:
             if any(point.nodes == nodes for point in points):
                 continue

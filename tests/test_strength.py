@@ -32,6 +32,23 @@ def test_another_file_is_left_alone(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert (tmp_path / "other").read_bytes() == b"\xff\x00a\tb\n1\t2\n"
 
 
+@pytest.mark.parametrize("line", ["100\t5", "x\t5\t1\t2", ""])
+def test_a_damaged_line_is_told(line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    results = tmp_path / "results"
+    results.write_text(f"nodes\tblocks\tmargin\thalf\n100\t10\t1.5\t0.5\n{line}\t\n")
+    assert main(["draw", str(results), str(tmp_path / "picture.svg")]) == 1
+    assert capsys.readouterr().err == f"strength: {results}: line 3 is damaged: expected four numbers\n"
+
+
+def test_what_cannot_be_done_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    results = tmp_path / "results"
+    assert main(["draw", str(results), str(tmp_path / "picture.svg")]) == 1
+    assert "No such file or directory" in capsys.readouterr().err
+    assert main(["measure", str(results), "--nodes", "10", "--blocks", "1"]) == 1
+    assert capsys.readouterr().err == "strength: --blocks 1: expected at least 2, fewer have no interval\n"
+    assert not results.exists()
+
+
 def test_the_picture(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     (tmp_path / "results").write_text("nodes\tblocks\tmargin\thalf\n100\t10\t1.5\t0.5\n1000\t10\t4.5\t0.6\n")
