@@ -253,6 +253,14 @@ def test_a_position_and_its_observation_say_the_same(
     assert first == timeless(answer(capsys, "-", "--nodes", 300))
 
 
+def test_fewer_moves_listed_are_judged_alike(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """The best move is judged in worlds of its own also when it is the only one that is listed."""
+    (tmp_path / "position.txt").write_text(position_text(middle()))
+    choice = answer(capsys, tmp_path / "position.txt", "--nodes", "300", "--top", "1", "--no-belief")["choice"]
+    assert choice["candidates"][0]["worlds"] == choice["candidates"][1]["worlds"] > 0
+    assert not any(candidate["worlds"] for candidate in choice["candidates"][2:])
+
+
 def test_a_seat_that_is_not_to_move_has_beliefs_only(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "position").write_text(position_text(middle()), encoding="ascii")
     other = middle().turn % 4 + 2 if middle().turn < 3 else 1

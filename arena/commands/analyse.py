@@ -230,7 +230,8 @@ def think(subject: Subject, effort: Effort, top: int) -> tuple[Choice, bool]:
     """The analysis of the choice in a position, and whether it was interrupted."""
     total = None if effort.nodes is None else 2 * effort.nodes
     with thread_pool(effort.threads) as pool, progress_bar("thinking", total) as tick:
-        thinking = Thinking(subject.view, effort, top, subject.played, pool)
+        # A move that is compared with no other is not judged anew: its score would be the one by which it won the race.
+        thinking = Thinking(subject.view, effort, max(top, 2), subject.played, pool)
         try:
             thinking.run(tick)
         except KeyboardInterrupt:
