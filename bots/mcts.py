@@ -138,8 +138,6 @@ class MctsBot(BuiltIn):
 
     def _budget(self, observation: Observation, limits: Limits) -> Budget | None:
         """The time for this move; None where time does not limit."""
-        if limits.infinite:
-            return None
         overhead = self.number("Overhead") / 1000
         in_round = 2 + 0.7 * observation.hand_sizes[observation.seat]  # decisions that are left, about
         in_game = in_round + DECISIONS_A_ROUND * (observation.rules.rounds - len(observation.past_scores) - 1)

@@ -71,8 +71,9 @@ class Limits:
     ``clock`` is what the seat has left for the rest of the game, ``increment`` what each move adds to it, and
     ``allowance`` what each move may take before the clock begins to run. ``roundcap`` and ``gamecap`` are what the seat
     may still take for all its moves in this round and in the game. ``nodes`` counts search iterations, ``playouts``
-    rounds that are played to their end. With none of them, or ``infinite``, the bot thinks until ``stop`` is set; a bot
-    that does not search answers at once. ``report`` takes what the bot wants to say meanwhile.
+    rounds that are played to their end. All that are given hold together. With ``infinite`` the bot thinks until
+    ``stop`` is set or another limit is reached, with none of them as long as it sees fit; a bot that does not search
+    answers at once. ``report`` takes what the bot wants to say meanwhile.
     """
 
     movetime: float | None = None

@@ -133,6 +133,8 @@ def test_a_close_race_gets_more_of_the_clock(monkeypatch: pytest.MonkeyPatch) ->
     assert budget is not None
     assert 0 < budget.usual < budget.most <= 0.3 * 60
     assert bot._budget(choices(FAMILY, 3), Limits(movetime=50)) == (0.048, 0.048)
+    assert bot._budget(choices(FAMILY, 3), Limits(movetime=50, infinite=True)) == (0.048, 0.048)
+    assert bot._budget(choices(FAMILY, 3), Limits(infinite=True)) is None
     nearly_out = bot._budget(choices(FAMILY, 3), Limits(clock=1))
     assert nearly_out == (0.0, 0.0)
 
