@@ -8,7 +8,7 @@ from caboose.engine.perft import perft, perft_divide
 from caboose.engine.play import Bot, Candidate, Info, Limits, Option, OptionError
 from caboose.engine.round import Event, Observation, OpenDouble, Round
 from caboose.engine.rules import PRESETS, Rules, RulesError
-from caboose.engine.search import Search
+from caboose.engine.search import Search, game_chances
 from caboose.engine.simulate import Simulation, simulate
 from caboose.engine.tiles import MEXICAN, TILES, Tile
 
@@ -38,6 +38,7 @@ __all__ = [
     "Simulation",
     "Tile",
     "determinize",
+    "game_chances",
     "perft",
     "perft_divide",
     "simulate",

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -295,3 +297,15 @@ def test_scores_may_be_as_great_as_a_line_can_say() -> None:
     search.run(100)
     assert search.nodes > 0
     assert game_chances(FAMILY, seen.past_scores, (most, 0, 0, 0)) == pytest.approx((0, 0, 0.5, 0.5))
+
+
+def test_the_page_tells_the_options_as_they_are() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "search.md").read_text(encoding="utf-8")
+    told = re.findall(r"^\| (`\w+` \|.*) \|$", page.partition("\n## Options\n")[2].partition("\n## ")[0], re.MULTILINE)
+    rows = []
+    for option in MctsBot.declared:
+        values = " ".join(f"`{value}`" for value in option.choices) or f"{option.min} to {option.max}"
+        values = values.replace(str(2**63 - 1), "2^63 − 1")
+        default = f"`{option.default}`" if option.choices else option.default
+        rows.append(f"`{option.name}` | {values} | {default} | {option.help}")
+    assert told == rows
