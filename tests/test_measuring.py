@@ -82,7 +82,8 @@ def test_they_are_not_among_the_bots() -> None:
 
 @pytest.mark.parametrize("name", MEASURING)
 def test_commands_refuse_them(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    for call in (["engine", name], ["match", name, "greedy", *QUICK], ["match", "greedy", name, *QUICK]):
+    matches = ["match", name, "greedy", *QUICK], ["match", "greedy", name, *QUICK]
+    for call in (["engine", name], ["check", name], *matches):
         assert run(call) == 2
         told = capsys.readouterr()
         assert told.out == ""
