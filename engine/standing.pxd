@@ -10,7 +10,7 @@ from caboose.engine.bits cimport SEATS, falling
 cdef struct Standing:
     int players
     int seat
-    double totals[SEATS] # of the rounds before this one
+    double totals[SEATS]  # of the rounds before this one
     double weight        # 0 to 1: how much the chance to win the game counts
     double scale         # pips that a certain win is worth against a certain loss
     double width         # of the softmin, in pips; 0 in the last round

@@ -84,6 +84,7 @@ class Child:
         self.returncode: int | None = None
         """The exit code, or minus the signal that killed it; None while it is not known to have ended."""
         self.errors = -1
+        self.pid = 0  # until it has started
         with ExitStack() as theirs, ExitStack() as failing:
             error = None if stderr is None else theirs.enter_context(stderr.open("ab", buffering=0))
             with _lacking(words[0]):
@@ -221,7 +222,7 @@ class Child:
             return True
         if self.returncode is None:  # somebody has killed the keeper, and by that the process
             self.returncode = -signal.SIGKILL
-            if self._ours == os.getpid():
+            if self.pid and self._ours == os.getpid():
                 with suppress(OSError):
                     os.killpg(self.pid, signal.SIGKILL)  # what it had started, as far as we can tell
         return False
