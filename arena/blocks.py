@@ -25,10 +25,10 @@ from caboose.engine.play import Bot
 from caboose.engine.rules import Rules
 from caboose.protocol.gamelog import GameLog
 from caboose.protocol.launch import PLAIN, Launch
+from caboose.protocol.pipes import count_waiting
 from caboose.protocol.process import EngineProcess, close_all
 from caboose.protocol.referee import GameResult, play_game
 from caboose.protocol.timing import TimeControl
-from caboose.protocol.usage import wake_promptly
 
 FALLBACK: Final = "greedy"  # finishes the seats of players that failed
 RESTARTS: Final = ("auto", "on", "off")
@@ -123,7 +123,7 @@ class Bench:
         """The engines that live for one game."""
         self.fallback: Bot = bots.create(FALLBACK)
         if engines:
-            wake_promptly()
+            count_waiting()
 
     def __enter__(self) -> Self:
         return self

@@ -147,7 +147,7 @@ def _start_worker(plan: Plan) -> _Worker:
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_work, args=(plan, theirs, os.environ.get(_SAFE_PATH)), daemon=True)
-    # Ctrl-C goes to the workers too, but it is ours to decide: they are born with it blocked.
+    # Ctrl-C goes to a worker too while it is young, but it is ours to decide: they are born with it blocked.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     # What lies in the current folder must not stand in for a library; engines shall not inherit that (see `_work`).
     safe = os.environ.get(_SAFE_PATH)
@@ -190,6 +190,9 @@ def _work(plan: Plan, pipe: Connection, safe_path: str | None) -> None:
     what the environment of its parent says of ``PYTHONSAFEPATH``, and of its engines shall."""
     if safe_path is None:
         os.environ.pop(_SAFE_PATH, None)
+    # Linux divides the processors among sessions first: a referee of a session of its own gets its turn when it has an
+    # answer to look at, however many there are. The terminal sends nothing to it any more.
+    os.setsid()
     signal.signal(signal.SIGINT, _ignore)  # not SIG_IGN, which engines would inherit
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     try:

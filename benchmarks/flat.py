@@ -17,6 +17,7 @@ from typing import Final
 from caboose.bots import create
 from caboose.engine.game import Game
 from caboose.engine.rules import Rules
+from caboose.protocol.pipes import count_waiting
 from caboose.protocol.process import EngineProcess, close_all
 from caboose.protocol.referee import play_game
 from caboose.protocol.timing import TimeControl
@@ -41,6 +42,7 @@ def main() -> int:
     parser.add_argument("--new", action="store_true", help="new processes in each game")
     arguments = parser.parse_args()
     fallback = create("greedy")
+    count_waiting()
     memories, descriptors = [], []
     with tempfile.TemporaryDirectory() as folder:
         command = build_engine(Path(folder))

@@ -24,6 +24,7 @@ from typing import Final, NamedTuple
 from caboose.bots import create
 from caboose.engine.game import Game
 from caboose.engine.rules import Rules
+from caboose.protocol.pipes import count_waiting
 from caboose.protocol.process import EngineProcess, close_all
 from caboose.protocol.referee import play_game
 from caboose.protocol.timing import TimeControl
@@ -164,6 +165,7 @@ def main() -> int:
     parser.add_argument("--games", type=int, default=5, help="games of 13 rounds in each run")
     arguments = parser.parse_args()
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    count_waiting()
     costs = measure(arguments.games)
     beyond, usual = [costs["referee"][i].cpu - costs["rules"][i].cpu for i in range(2)]
     rate, usual_rate = [1e6 / costs["referee"][i].wall for i in range(2)]

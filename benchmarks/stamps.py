@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
+import os
 import sys
 import tempfile
 import time
@@ -25,10 +26,10 @@ from caboose.engine.moves import Move
 from caboose.engine.play import Bot, Limits
 from caboose.engine.round import Observation
 from caboose.engine.rules import Rules
+from caboose.protocol.pipes import count_waiting
 from caboose.protocol.process import EngineProcess
 from caboose.protocol.referee import play_game
 from caboose.protocol.timing import TimeControl
-from caboose.protocol.usage import wake_promptly
 from referee import build_engine
 
 RULES: Final = Rules.of("family", 4)
@@ -54,7 +55,9 @@ class Stamped(EngineProcess):
 
 def play(command: list[str], games: int, seed: int) -> list[float]:
     """Plays games with one engine among three bots, and gives the errors of its stamps in µs."""
-    wake_promptly()
+    if os.getsid(0) != os.getpid():  # as a worker of a match, unless it has played before
+        os.setsid()
+    count_waiting()
     with Stamped(command) as engine:
         for number in range(games):
             bots: list[Bot] = [engine, *[create("random") for _ in range(3)]]

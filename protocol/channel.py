@@ -19,7 +19,7 @@ from caboose.protocol.child import Child
 from caboose.protocol.gamelog import CAME, ERROR, SENT, SeatLog
 from caboose.protocol.launch import PLAIN, Launch
 from caboose.protocol.lines import LineSplitter
-from caboose.protocol.pipes import exchange
+from caboose.protocol.pipes import exchange, hear
 from caboose.protocol.usage import tree_time
 
 _QUIT_PATIENCE: Final = 0.4  # seconds from quit to SIGTERM
@@ -204,9 +204,13 @@ class Channel:
         Where this process was itself held up beyond the deadline (stopped, or without a processor), it reads what has
         come meanwhile, or waits a moment for a child that was held up too: once, until ``forgive`` is called.
         """
-        left = deadline - time.monotonic()
-        if left > 0 and self._poll.poll(left * 1000):
-            return self._read()
+        try:
+            stamp, came = hear(self._output, deadline - time.monotonic())
+        except OSError:
+            stamp, came = time.monotonic(), b""
+        if came is not None:
+            self.stamp = stamp
+            return self._take(came)
         if self._patient:
             self._patient = False
             look = _SECOND_LOOK if time.monotonic() > deadline + HELD_UP else 0

@@ -1,35 +1,14 @@
-"""Processor time as Linux gives it: how soon this process gets some, and how much others have used."""
+"""Processor time that processes have used, as Linux tells it."""
 
 from __future__ import annotations
 
 import os
-import platform
-import struct
 import time
 from contextlib import suppress
 from typing import Final
 
 _TICK: Final = 1 / os.sysconf("SC_CLK_TCK")
 _DEEPEST: Final = 64  # generations of processes that are looked at
-_SCHED_SETATTR: Final = {"x86_64": 314, "aarch64": 274}  # the number of the system call
-_RESET_ON_FORK: Final = 1
-_SLICE: Final = 100_000  # ns: the shortest that Linux grants
-
-
-def wake_promptly() -> None:
-    """Asks Linux (6.12 or newer) for short turns of the processor, for the calling thread but not for what it starts.
-
-    Who takes short turns gets the next one sooner: where engines work on every processor, the stamps of a referee that
-    mostly waits are several times closer. It gets no more of the processor by it. Elsewhere nothing happens.
-    """
-    number = _SCHED_SETATTR.get(platform.machine()) if platform.system() == "Linux" else None
-    if number is None:
-        return
-    import ctypes  # not for those who only want to know what time others used
-
-    # struct sched_attr: size, policy (as it is), flags, nice, priority, runtime, deadline, period
-    attributes = struct.pack("IIQiIQQQ", 48, 0, _RESET_ON_FORK, os.getpriority(os.PRIO_PROCESS, 0), 0, _SLICE, 0, 0)
-    ctypes.CDLL(None).syscall(number, 0, ctypes.c_char_p(attributes), 0)
 
 
 def tree_time(pid: int) -> float:

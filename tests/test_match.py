@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
 import shlex
 import signal
@@ -253,6 +254,17 @@ def test_a_block_that_costs_worker_after_worker_is_given_up() -> None:
     assert result.problem == "block 1: 3 workers died while they played it"
     assert result.blocks == ()
     assert pool._workers == []
+
+
+def test_workers_have_sessions_of_their_own() -> None:
+    sessions: set[bool] = set()
+
+    class Looking(Quiet):
+        def game_over(self) -> None:
+            sessions.update(os.getsid(worker.pid or 0) == worker.pid for worker in multiprocessing.active_children())
+
+    run(make_plan("random", "greedy"), 2, PoolExecutor(2), watcher=Looking())
+    assert sessions == {True}
 
 
 def test_an_exception_in_a_worker_is_told() -> None:
