@@ -239,7 +239,11 @@ def _print_faults(console: Console, result: MatchResult, standings: Sequence[Sta
     for line in shown:
         _say(console, line, style="red")
     if len(lines) > len(shown):
-        _say(console, f"... and {len(lines) - len(shown)} more faults (--json FILE has them all)", style="red")
+        _say(
+            console,
+            f"... and {_counted(len(lines) - len(shown), 'more fault')} (--json FILE has them all)",
+            style="red",
+        )
 
 
 def _marked_words(standing: Standing) -> str:

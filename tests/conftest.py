@@ -26,3 +26,9 @@ def sandboxed() -> None:
         check_sandbox()
     except SandboxError as error:
         pytest.skip(str(error))
+
+
+@pytest.fixture
+def still_readable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For matches with foreign engines in this process, whose memory they would hide: it has other tests to run."""
+    monkeypatch.setattr("caboose.arena.commands.match.hide", lambda: None)

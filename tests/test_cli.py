@@ -17,6 +17,7 @@ from caboose.arena.results import read_result
 from caboose.engine.rules import MEANINGS, OPTIONS, PRESETS
 from players import engine_command
 
+pytestmark = pytest.mark.usefixtures("still_readable")
 QUICK = ["--rounds", "1", "--blocks", "2", "--in-process", "--nodes", "20", "--seed", "3"]
 
 COMMANDS = ("match", "engine", "verify", "show", "convert", "check", "perft", "rules")

@@ -16,6 +16,7 @@ import pytest
 from caboose.arena.cli import run
 from checking import Case, check_all, outcomes
 
+pytestmark = pytest.mark.usefixtures("still_readable")
 ROOT = Path(__file__).parent.parent
 EXAMPLES = sorted((ROOT / "examples").iterdir())
 PAGE = ROOT / "docs" / "write-a-bot.md"

@@ -17,6 +17,7 @@ from caboose.protocol.records import record_text
 from players import engine_command
 from recorded import SMALL, play_record
 
+pytestmark = pytest.mark.usefixtures("still_readable")
 DOCS = Path(__file__).parent.parent / "docs"
 TOP = ""
 

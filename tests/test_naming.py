@@ -21,6 +21,7 @@ from caboose.protocol.records import GameRecord
 from caboose.protocol.timing import TimeControl
 from players import contestants_of, engine_command
 
+pytestmark = pytest.mark.usefixtures("still_readable")
 QUICK = ["--rounds", "1", "--blocks", "1", "--players", "2", "--in-process", "--nodes", "5", "--seed", "3"]
 
 

@@ -16,6 +16,7 @@ from caboose.protocol import launch
 from caboose.protocol.gamelog import LogLine, read_log
 from players import engine_command
 
+pytestmark = pytest.mark.usefixtures("still_readable")
 QUICK = ["--players", "2", "--rounds", "1", "--set", "9", "--blocks", "1", "--movetime", "20", "--margin", "5000"]
 
 
@@ -25,12 +26,6 @@ def no_bubblewrap(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("PATH", "/nowhere")
     yield
     launch._bubblewrap.cache_clear()
-
-
-@pytest.fixture(autouse=True)
-def still_readable(monkeypatch: pytest.MonkeyPatch) -> None:
-    # A match hides the memory of its process; this one has other tests to run.
-    monkeypatch.setattr("caboose.arena.commands.match.hide", lambda: None)
 
 
 def said(logs: Path) -> list[str]:
