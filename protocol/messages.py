@@ -14,7 +14,7 @@ from caboose.engine.play import OPTION_TYPES, Candidate, Info, Limits, Option
 from caboose.protocol.lines import VERSION, ProtocolError, shown
 from caboose.protocol.words import WordError, parse_move, parse_number
 
-MAX_ABOUT: Final = 200  # characters of what an engine says of itself
+MAX_ABOUT: Final = 1000  # characters of what an engine says of itself
 _LARGEST: Final = 10**15 - 1  # the largest number that the grammar writes
 _TIMES: Final = ("movetime", "clock", "increment", "allowance", "roundcap", "gamecap")
 _COUNTS: Final = ("nodes", "playouts")
