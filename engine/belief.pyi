@@ -30,7 +30,7 @@ class Belief:
     def sample(self, seed: int = 0) -> Round:
         """A full world, uniformly at random: the round as it would stand after one of the deals that are possible.
 
-        The same ``seed`` (0 to 2**63 - 1) gives the same world.
+        The same ``seed`` (0 to 2**63 - 1; ``ValueError`` otherwise) gives the same world.
         """
     def deal(self, seed: int = 0) -> Deal:
         """The deal from which the world of that ``seed`` came: hands as dealt, and the boneyard in its order."""
@@ -39,9 +39,9 @@ class Belief:
 
         A cell is the probability that the seat holds the tile now, in the last row that it is in the boneyard. Rows
         add up to the sizes of the hands, columns to 1, or to 0 for a tile on the table. Probabilities are shares of
-        ``samples`` worlds (at least 1; ``ValueError`` otherwise), and exact while nothing is proved. The same ``seed``
-        (0 to 2**63 - 1) gives the same array. ``inference`` (0 to 1000; ``ValueError`` otherwise) is how much the
-        choices of the others count, as in ``Search``; 0: nothing, only proofs do.
+        ``samples`` worlds (at least 1), and exact while nothing is proved. The same ``seed`` (0 to 2**63 - 1) gives the
+        same array. ``inference`` (0 to 1000) is how much the choices of the others count, as in ``Search``; 0: nothing,
+        only proofs do. Raises ``ValueError`` for other numbers.
         """
     def cohorts(self, seat: int) -> tuple[Cohort, ...]:
         """What is proved of the tiles in the hand of ``seat`` (0 to 13), the oldest first; of the own hand nothing.

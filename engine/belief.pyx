@@ -2,7 +2,7 @@
 
 from libc.string cimport memset
 
-from caboose.engine.bits cimport SEATS, TILE_COUNT, Rng, mix, rng_seed, u8, u32, u64
+from caboose.engine.bits cimport SEATS, TILE_COUNT, Rng, checked_seed, mix, rng_seed, u8, u32
 from caboose.engine.evidence cimport DEALT, NO_COHORT, Evidence, gather_evidence, in_set
 from caboose.engine.inference cimport Model, gather_choices, infer
 from caboose.engine.round cimport Observation, Round
@@ -66,7 +66,7 @@ cdef class Belief:
     def sample(self, seed=0):
         """A full world, uniformly at random: the round as it would stand after one of the deals that are possible.
 
-        The same ``seed`` (0 to 2**63 - 1) gives the same world.
+        The same ``seed`` (0 to 2**63 - 1; ``ValueError`` otherwise) gives the same world.
         """
         cdef Round world = Round.__new__(Round)
         cdef Sampler b = self.start
@@ -74,7 +74,7 @@ cdef class Belief:
         cdef Rng rng
         cdef u8 drawn[TILE_COUNT]
         cdef int i
-        rng_seed(&rng, mix(<u64>(seed & 0x7FFFFFFFFFFFFFFF)))
+        rng_seed(&rng, mix(checked_seed(seed)))
         belief_mix(&b, &rng)
         world.copy_from(self.view)
         memset(s.bone, 0, sizeof(s.bone))
@@ -121,9 +121,9 @@ cdef class Belief:
 
         A cell is the probability that the seat holds the tile now, in the last row that it is in the boneyard. Rows
         add up to the sizes of the hands, columns to 1, or to 0 for a tile on the table. Probabilities are shares of
-        ``samples`` worlds (at least 1; ``ValueError`` otherwise), and exact while nothing is proved. The same ``seed``
-        (0 to 2**63 - 1) gives the same array. ``inference`` (0 to 1000; ``ValueError`` otherwise) is how much the
-        choices of the others count, as in ``Search``; 0: nothing, only proofs do.
+        ``samples`` worlds (at least 1), and exact while nothing is proved. The same ``seed`` (0 to 2**63 - 1) gives the
+        same array. ``inference`` (0 to 1000) is how much the choices of the others count, as in ``Search``; 0: nothing,
+        only proofs do. Raises ``ValueError`` for other numbers.
         """
         cdef Sampler b = self.start
         cdef int players = b.players
@@ -149,7 +149,7 @@ cdef class Belief:
         even = even and not inferring
         if b.bound == 0 and even:
             samples = 1
-        rng_seed(&rng, mix(<u64>(seed & 0x7FFFFFFFFFFFFFFF)))
+        rng_seed(&rng, mix(checked_seed(seed)))
         out = np.zeros((players + 1, tiles_in_set(self.view.rules.set)))
         cells = out
         memset(share, 0, sizeof(share))

@@ -1,5 +1,6 @@
 # Sets of tiles and the tables of the tiles, as C sees them.
 
+from cpython.number cimport PyNumber_Index
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 
 ctypedef uint8_t u8
@@ -49,6 +50,14 @@ cdef inline void rng_seed(Rng *rng, u64 seed) noexcept nogil:
     rng.b = mix(seed + 2 * <u64>0x9E3779B97F4A7C15)
     if rng.a == 0 and rng.b == 0:
         rng.a = 1
+
+
+# The seed of a call, 0 to 2**63 - 1; `ValueError` for another.
+cdef inline u64 checked_seed(object seed) except? 0:
+    cdef object number = PyNumber_Index(seed)
+    if not 0 <= number < <u64>1 << 63:
+        raise ValueError(f"seed {number}: expected 0 to 2**63 - 1")
+    return <u64>number
 
 
 cdef inline u64 rng_next(Rng *rng) noexcept nogil:

@@ -10,11 +10,25 @@ ones, and what they find is added up in the order of the worlds: the result does
 """
 
 from cpython.exc cimport PyErr_CheckSignals
+from libc.limits cimport LONG_MAX
 from libc.math cimport INFINITY, sqrt
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
-from caboose.engine.bits cimport SEATS, TILE_COUNT, WORDS, Rng, lowest32, mix, rng_next, rng_seed, u8, u16, u64
+from caboose.engine.bits cimport (
+    SEATS,
+    TILE_COUNT,
+    WORDS,
+    Rng,
+    checked_seed,
+    lowest32,
+    mix,
+    rng_next,
+    rng_seed,
+    u8,
+    u16,
+    u64,
+)
 from caboose.engine.dealing cimport shuffle_boneyard
 from caboose.engine.endgame cimport Entry, Outcome, Solver, is_endgame, solve_state
 from caboose.engine.evidence cimport Evidence, gather_evidence, in_set, into_set, show_place
@@ -53,6 +67,8 @@ cdef enum:
     ROOT_PLAN_NODES = 2000
     WORLD_NODES = 400    # positions to solve a world: it is played out when they do not do
     MEBIBYTE = 1 << 20
+    MOST = 1_000_000     # of numbers that nothing else bounds: ranks with such noise are far from overflowing
+    MAX_WORLDS = 1 << 30  # after so many a search has nothing more to find out
     # the policies of playouts, as in POLICIES
     PLANNED = 0
     GREEDY = 1
@@ -190,8 +206,8 @@ cdef class Search:
             ("confidence", confidence, 0, INFINITY),
             ("win_bonus", win_bonus, 0, 1e6),
             ("game_weight", game_weight, 0, 1),
-            ("plan_nodes", plan_nodes, 1, INFINITY),
-            ("noise", noise, 0, INFINITY),
+            ("plan_nodes", plan_nodes, 1, MOST),
+            ("noise", noise, 0, MOST),
             ("endgame", endgame, 0, INFINITY),
             ("memory", memory, 1, MAX_MEMORY),
             ("laps", laps, 0, 1000),
@@ -206,7 +222,7 @@ cdef class Search:
             raise ValueError(f"policy {policy!r}: expected one of {', '.join(POLICIES)}")
         self.policy = POLICIES.index(policy)
         self.view = view
-        self.seed = mix(<u64>(seed & 0x7FFFFFFFFFFFFFFF))
+        self.seed = mix(checked_seed(seed))
         self.confidence = confidence
         self.win_bonus = win_bonus
         self.plan_nodes = plan_nodes
@@ -600,11 +616,11 @@ cdef class Search:
 
         With more than one thread, ``pool`` is the ``concurrent.futures`` executor in which all but one work.
         """
-        cdef long end = self.nodes + iterations
+        cdef long end = self.nodes + min(iterations, LONG_MAX - self.nodes)
         cdef int first, count, i, n
         if self.threads > 1 and pool is None:
             raise ValueError(f"a search in {self.threads} threads needs a pool")
-        while self.racing > 1 and self.nodes + self.racing <= end:
+        while self.racing > 1 and self.nodes + self.racing <= end and self.worlds < MAX_WORLDS:
             PyErr_CheckSignals()
             n = 0
             for i in range(self.size):

@@ -294,3 +294,7 @@ def test_bad_numbers_are_refused() -> None:
     for inference in (-1, float("nan"), 1001):
         with pytest.raises(ValueError, match=r"inference .*: expected 0 to 1000"):
             belief.matrix(10, inference=inference)
+    for seed in (-1, 2**63):
+        for call in (belief.sample, belief.deal, lambda seed: belief.matrix(10, seed)):
+            with pytest.raises(ValueError, match=f"seed {seed}: expected 0 to 2"):
+                call(seed)

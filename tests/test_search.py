@@ -74,11 +74,17 @@ def test_wrong_calls_are_refused() -> None:
         *[(name, -1) for name in ("confidence", "win_bonus", "game_weight", "noise", "endgame", "inference", "memory")],
         *[(name, math.nan) for name in ("confidence", "win_bonus", "game_weight", "inference")],
         ("plan_nodes", 0),
+        ("plan_nodes", 2**31 - 1),
+        ("noise", 2**31 - 1),
+        ("seed", -1),
+        ("seed", 2**63),
         ("game_weight", 1.5),
         ("inference", math.inf),
     ]:
         with pytest.raises(ValueError, match=f"{name} .*: expected"):
             Search(seen, **{name: value})  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="float"):
+        Search(seen, 1.5)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="policy 'wild': expected one of planner, greedy, random"):
         Search(seen, policy="wild")
     with pytest.raises(ValueError, match="a search in 2 threads needs a pool"):
