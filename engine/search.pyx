@@ -173,6 +173,8 @@ cdef class Search:
     cdef double shown
     cdef bint guessing   # there is something to believe: worlds are sampled
     cdef readonly bint solving
+    cdef bint alone      # there is one world only, with an empty boneyard: once solved, there is nothing to add
+    cdef bint solved     # that world is
     cdef Solver solver   # its table lasts from world to world: where few worlds are possible they come again
 
     def __init__(
@@ -259,6 +261,7 @@ cdef class Search:
         self.next_check = FIRST_CHECK
         cdef int held = sum([s.count[i] for i in range(s.rules.players) if i != view.seat])
         self.solving = held <= endgame and is_endgame(s) and self.standing.weight == 0
+        self.alone = self.solving and (s.rules.players == 2 or not self.guessing)
         self.turns = TO_THE_END
         weights = network_for(view.rules)
         if laps and weights is not None and not self.solving and self.standing.weight == 0 and self.policy == PLANNED:
@@ -304,6 +307,10 @@ cdef class Search:
             while 2 * entries * sizeof(Entry) <= <u64>memory * MEBIBYTE:
                 entries *= 2
             self.solver.table = <Entry*>calloc(entries, sizeof(Entry))
+            # Rather a smaller table than no move.
+            while self.solver.table == NULL and entries > 1:
+                entries //= 2
+                self.solver.table = <Entry*>calloc(entries, sizeof(Entry))
             if self.solver.table == NULL:
                 raise MemoryError
             self.solver.mask = entries - 1
@@ -519,6 +526,8 @@ cdef class Search:
                 shuffle_boneyard(&start, &rng)
         if not self.solving or not self.solve_world(&start, trials):
             self.play_world(&start, space, trials, &rng)
+        elif self.alone:
+            self.solved = True
 
     # Worlds of one chain: from `first` on every `step`-th before `end`, to be tried in one thread.
     cdef void play_lane(self, Workspace *space, int start, int first, int end, int step) noexcept nogil:
@@ -568,9 +577,29 @@ cdef class Search:
                     self.products[self.order[i] * self.size + self.order[j]] += trials[i].value * trials[j].value
         self.nodes += <long>count * self.racing
         self.worlds += count
-        if self.worlds >= self.next_check:
+        if self.solved:
+            self.settle()
+        elif self.worlds >= self.next_check:
             self.drop_worse()
             self.next_check = self.worlds + max(LANES, self.worlds // 4 // LANES * LANES)
+
+    # The only world is solved: what is left in the race is worth that, and the leader is the answer.
+    cdef void settle(self) noexcept nogil:
+        cdef int leader
+        cdef int i, j
+        cdef Arm *arm
+        for i in range(self.racing):
+            arm = &self.arms[self.order[i]]
+            arm.wins = arm.visits * self.trials[i].win
+            arm.total = arm.visits * self.trials[i].value
+            arm.score = arm.visits * self.trials[i].score
+            arm.squares = arm.score * self.trials[i].score
+            for j in range(i + 1):
+                self.products[self.order[i] * self.size + self.order[j]] = arm.total * self.trials[j].value
+        leader = self.leader()
+        for i in range(self.size):
+            self.arms[i].racing = i == leader
+        self.racing = 1
 
     # By how many standard errors of their difference one move in the race is ahead of another.
     cdef double ahead(self, int one, int other) noexcept nogil:
@@ -628,7 +657,7 @@ cdef class Search:
                     self.order[n] = i
                     n += 1
             first = self.worlds
-            count = min(self.next_check - first, (end - self.nodes) // self.racing, BATCH)
+            count = 1 if self.alone else min(self.next_check - first, (end - self.nodes) // self.racing, BATCH)
             if self.threads == 1 or count < THREADED or self.solving:
                 with nogil:
                     self.play_lanes(0, 1, first, count)

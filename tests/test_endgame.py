@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Final
 
@@ -12,6 +14,7 @@ from caboose.engine.endgame import Solution, solve
 from caboose.engine.round import Round
 from caboose.engine.rules import BLANKS, CHOICES, Rules, RulesError
 from caboose.engine.search import Search
+from caboose.protocol.notation import observation_text
 
 ANSWERS: Final = ("anywhere", "own", "chickenfoot")
 
@@ -172,6 +175,53 @@ def test_a_search_that_solves_is_the_same_however_it_is_cut() -> None:
         while parts.nodes < whole.nodes and not parts.decided:
             parts.run(parts.racing)
         assert parts.candidates()[0] == whole.candidates()[0]
+
+
+def test_the_only_world_is_solved_once() -> None:
+    """Two seats with an empty boneyard hide nothing: the first solution is the answer, and costs have no error."""
+    decided = 0
+    for round_ in endgames(30, 2, 6, 10, 6):
+        if len(round_.legal_moves()) < 2:
+            continue
+        search = Search(round_.observe(round_.turn), 3, endgame=10)
+        search.run(100_000)
+        if search.nodes < 1000:
+            decided += 1
+            assert search.decided
+            solution = solve(round_)
+            first, second, *_ = search.candidates()
+            assert (first.move, first.error) == (search.best, 0)
+            # The race shows scores without the bonus.
+            assert solution.values[round_.turn] - first.score == pytest.approx(10 * first.win, abs=1e-6)
+            assert search.difference(first.move, second.move)[0] >= 0
+            assert search.difference(first.move, second.move)[1] == pytest.approx(0, abs=1e-6)
+            whole = Search(round_.observe(round_.turn), 3, endgame=10)
+            while not whole.decided:
+                whole.run(whole.racing)
+            assert whole.candidates() == search.candidates()
+    assert decided > 10
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere a process may have more memory than it is allowed")
+def test_a_table_that_does_not_fit_is_made_smaller() -> None:
+    round_ = next(round_ for round_ in endgames(20, 3, 6, 10, 6) if len(round_.legal_moves()) > 1)
+    text = observation_text(round_.observe(round_.turn))
+    program = """
+import resource, sys
+from caboose.engine import Search
+from caboose.protocol.notation import parse_observation
+seen = parse_observation(sys.stdin.read())
+whole = Search(seen, memory=1)
+whole.run(300)
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (64 << 20), resource.RLIM_INFINITY))
+search = Search(seen, memory=4096)
+search.run(300)
+assert search.solving
+print(search.candidates() == whole.candidates())
+"""
+    done = subprocess.run([sys.executable, "-c", program], input=text, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("True\n", "")
 
 
 def test_memory_changes_the_time_and_not_the_values() -> None:
