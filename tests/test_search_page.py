@@ -1,19 +1,11 @@
-"""The page on the search: it names every option as it is, and every source that it leans on."""
+"""The page on the search: it lists every source that it leans on, and no other."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
-from caboose.bots import create
-
 PAGE = (Path(__file__).parents[1] / "docs" / "search.md").read_text(encoding="utf-8")
-
-
-def test_every_option_is_there_with_its_default() -> None:
-    table = PAGE.split("\n## Options\n")[1].split("\n## ")[0]
-    rows = re.findall(r"^\| `(\w+)` \| (\S+) \|", table, re.MULTILINE)
-    assert rows == [(name, str(option.default)) for name, option in create("mcts").options.items()]
 
 
 def test_sources_are_those_that_the_text_names() -> None:
