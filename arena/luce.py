@@ -1,0 +1,280 @@
+"""Plackett–Luce: how strong each contestant is, from the orders in which games ended.
+
+The model (Luce 1959, Plackett 1975): a game is a row of choices. The first place is taken by contestant i with the
+probability θ_i / Σ θ_j over all at the table, the second place likewise by one of those that are left, and so on. With
+λ = ln θ the log-likelihood of many games is
+
+    Σ_i w_i λ_i − Σ_C n_C ln Σ_{j in C} θ_j
+
+where w_i counts the choices that i won, and n_C how often the *choice set* C, those still to be placed, came up. So
+the w_i and n_C are all that is kept of the games, however many they are (``Choices``).
+
+- *Ties*: the log-likelihood is averaged over all orders of those that tie; with two players a tie is half a win for
+  each. In groups of more than ``WHOLLY`` it is averaged over the turns of one order only, in which each has each place
+  once: k orders instead of k!.
+- *Copies* of one contestant at a table are members of a choice set like others; where only copies of one are left,
+  there is nothing to choose.
+- *Seats that do not count* are in the choice sets of those that do, but nothing is learned about their own strength:
+  the derivative with respect to λ_i is summed over the choices in which a seat of i counts. Without such seats this is
+  the derivative of the likelihood.
+- *Regularisation*: each contestant also has ``PRIOR`` ties against a ghost with λ = 0. So who won or lost all, or never
+  met some of the others, has a finite rating. A similar ghost is in Turner et al. (2020).
+
+Solved by Newton's method, many weightings of the same games at once for the bootstrap. The library choix solves the
+same model, but takes neither weights nor ties, and goes through the rankings one by one in Python: with a million of
+them one fit takes minutes, and a bootstrap a thousand fits. It is what the tests compare with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from caboose.arena.games import NOBODY, Games
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+WHOLLY: Final = 6  # the largest group of ties of which all orders are taken
+PRIOR: Final = 1.0  # ties with a ghost of average strength, for each contestant
+STEP: Final = 1.0  # the longest step of one iteration in any λ
+TOLERANCE: Final = 1e-10  # of the largest step in λ at which an iteration ends
+MOST_STEPS: Final = 100
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What games say about strength, as counts.
+
+    ``members`` and ``counted``: (sets, contestants), how many seats of a contestant are in a choice set, and how many
+    of those count. ``pairs``: (sets, contestants²), their outer products. ``sets``: (groups, sets), how often a set
+    came up in a group of games. ``wins``: (groups, contestants), how many choices were won.
+    """
+
+    members: csr_matrix
+    counted: csr_matrix
+    pairs: csr_matrix
+    sets: csr_matrix
+    wins: Floats
+
+    @property
+    def contestants(self) -> int:
+        """How many contestants there are."""
+        return int(self.wins.shape[1])
+
+
+@dataclass(frozen=True, slots=True)
+class _Patterns:
+    """The distinct results of games, seats in the order of their places.
+
+    ``player``: (patterns, seats); ``tied``: whether a seat has the place of the one before; ``counted``: which count.
+    """
+
+    player: npt.NDArray[np.int32]
+    tied: npt.NDArray[np.bool_]
+    counted: npt.NDArray[np.bool_]
+
+
+def choices(games: Games, contestants: int, group: Integers, groups: int) -> Choices:
+    """The choices in ``games``. ``group``: (games,), the number of the group of each, below ``groups``."""
+    from scipy.sparse import csr_matrix
+
+    patterns, pattern = _patterns(games)
+    member, counted, of_pattern, weight, won = _expand(patterns, contestants)
+    first, number = distinct([member[:, k] * 2 + counted[:, k] for k in range(member.shape[1])], 2 * contestants + 2)
+    member, counted = member[first], counted[first]
+    at, seat = np.nonzero(member != NOBODY)
+    who, counts = member[at, seat], counted[at, seat].astype(float)
+    shape = (len(first), contestants)
+    one, other = np.nonzero(np.ones((member.shape[1],) * 2))
+    both = (counted[:, one] & (member[:, other] != NOBODY)).nonzero()
+    left, right = member[both[0], one[both[1]]], member[both[0], other[both[1]]]
+    of_games = csr_matrix((np.ones(len(pattern)), (group, pattern)), shape=(groups, len(patterns.player)))
+    return Choices(
+        members=csr_matrix((np.ones(len(at)), (at, who)), shape=shape),
+        counted=csr_matrix((counts, (at, who)), shape=shape),
+        pairs=csr_matrix(
+            (np.ones(len(left)), (both[0], left * np.int64(contestants) + right)),
+            shape=(len(first), contestants**2),
+        ),
+        sets=of_games @ csr_matrix((weight, (of_pattern, number)), shape=(len(patterns.player), len(first))),
+        wins=(of_games @ won).toarray(),
+    )
+
+
+def strengths(choices: Choices, prior: float = PRIOR) -> Floats:
+    """λ of each contestant: (contestants,)."""
+    sets = np.asarray(choices.sets.sum(axis=0)).reshape(1, -1)
+    wins = choices.wins.sum(axis=0, keepdims=True)
+    return resolved(choices, sets, wins, np.zeros(choices.contestants), prior)[0]
+
+
+def resolved(choices: Choices, sets: Floats, wins: Floats, start: Floats, prior: float = PRIOR) -> Floats:
+    """λ for many weightings at once: (weightings, contestants).
+
+    ``sets``: (weightings, sets) and ``wins``: (weightings, contestants) are counts as in ``Choices``; ``start`` is a λ
+    near the solutions.
+    """
+    worth = np.tile(start, (len(wins), 1))
+    open = np.arange(len(wins))
+    for _ in range(MOST_STEPS):
+        slope, curvature = _derivatives(choices, sets[open], wins[open], worth[open], prior)
+        step = np.linalg.solve(curvature, slope[:, :, None])[:, :, 0]
+        length = np.abs(step).max(axis=1, initial=0.0)
+        worth[open] += step * np.minimum(1.0, STEP / np.maximum(length, STEP))[:, None]
+        open = open[length > TOLERANCE]
+        if not len(open):
+            break
+    return worth
+
+
+def influences(choices: Choices, worth: Floats, prior: float = PRIOR) -> Floats:
+    """How much one more game group like each would move λ, to first order: (groups, contestants)."""
+    sets = np.asarray(choices.sets.sum(axis=0)).reshape(1, -1)
+    _, curvature = _derivatives(choices, sets, choices.wins.sum(axis=0, keepdims=True), worth[None], prior)
+    theta = np.exp(worth)
+    expected = choices.sets @ choices.counted.multiply(1 / (choices.members @ theta)[:, None]).tocsr()
+    slopes = choices.wins - expected.toarray() * theta
+    return np.asarray(np.linalg.solve(curvature[0], slopes.T).T)
+
+
+def _derivatives(choices: Choices, sets: Floats, wins: Floats, worth: Floats, prior: float) -> tuple[Floats, Floats]:
+    """The slope of the log-likelihood, (weightings, contestants), and the matrix of its second derivatives, negated."""
+    many, contestants = worth.shape
+    theta = np.exp(worth)
+    sums = (choices.members @ theta.T).T
+    rate = np.divide(sets, sums, out=np.zeros_like(sums), where=sums > 0)
+    expected = theta * (choices.counted.T @ rate.T).T
+    squares = np.divide(rate, sums, out=np.zeros_like(sums), where=sums > 0)
+    together = (choices.pairs.T @ squares.T).T.reshape(many, contestants, contestants)
+    curvature = -together * theta[:, :, None] * theta[:, None, :]
+    ghost = theta / (1 + theta)
+    everyone = np.arange(contestants)
+    curvature[:, everyone, everyone] += expected + prior * ghost * (1 - ghost)
+    return wins - expected + prior * (0.5 - ghost), curvature
+
+
+def distinct(columns: list[npt.NDArray[np.integer]], base: int) -> tuple[Integers, Integers]:
+    """The first row of each distinct kind, and the kind of each row.
+
+    ``columns`` have equally many entries, from −``base`` to ``base`` − 1. Much faster than numpy's ``unique`` of rows.
+    """
+    code = np.zeros(len(columns[0]), np.int64)
+    most = 1
+    for column in columns:
+        if most > 2**62 // (2 * base):
+            values, code = np.unique(code, return_inverse=True)
+            most = len(values)
+        code = code * (2 * base) + (column + base)
+        most *= 2 * base
+    _, first, kind = np.unique(code, return_index=True, return_inverse=True)
+    return first, kind
+
+
+def _patterns(games: Games) -> tuple[_Patterns, Integers]:
+    """The distinct results of ``games``, and which of them each game had."""
+    absent = games.player == NOBODY
+    key = np.where(absent, np.int64(2**62), games.place.astype(np.int64) << 32 | games.player)
+    order = np.argsort(key, axis=1, kind="stable")
+    player = np.take_along_axis(games.player, order, axis=1)
+    place = np.take_along_axis(games.place, order, axis=1)
+    counted = np.take_along_axis(games.counted & ~absent, order, axis=1)
+    tied = np.zeros(player.shape, np.bool_)
+    tied[:, 1:] = (place[:, 1:] == place[:, :-1]) & (player[:, 1:] != NOBODY)
+    contestants = int(player.max(initial=0)) + 1
+    columns = [player[:, k].astype(np.int64) * 4 + tied[:, k] * 2 + counted[:, k] for k in range(player.shape[1])]
+    first, kind = distinct(columns, 4 * contestants + 4)
+    return _Patterns(player[first], tied[first], counted[first]), kind
+
+
+def _expand(
+    patterns: _Patterns, contestants: int
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_], Integers, Floats, csr_matrix]:
+    """The choices of each pattern.
+
+    Gives the members of each choice set and which of them count (sets, seats), each row sorted; the pattern and the
+    weight of each; and how many choices each contestant won: (patterns, contestants).
+    """
+    from scipy.sparse import csr_matrix
+
+    seats = patterns.player.shape[1]
+    # A number for the shape of a pattern: who ties with whom, and how many there are.
+    bits = (patterns.tied * (1 << np.arange(seats))).sum(axis=1)
+    shapes = bits * (seats + 1) + (patterns.player != NOBODY).sum(axis=1)
+    members, counts, owners, weights = [], [], [], []
+    winners, win_owners, win_weights = [], [], []
+    for shape in np.unique(shapes):
+        rows = np.flatnonzero(shapes == shape)
+        there = int(shape % (seats + 1))
+        tied = patterns.tied[rows[0]]
+        for chosen, left, weight in _stages(tied[:there].tolist()):
+            places = [*chosen, *left]
+            player, counted = patterns.player[rows][:, places], patterns.counted[rows][:, places]
+            real = (player != player[:, :1]).any(axis=1) & counted.any(axis=1)
+            player, counted, owner = player[real], counted[real], rows[real]
+            order = np.argsort(player * 2 + counted, axis=1)
+            padded = np.full((len(owner), seats), NOBODY, np.int32)
+            padded[:, : len(places)] = np.take_along_axis(player, order, axis=1)
+            members.append(padded)
+            flags = np.zeros((len(owner), seats), np.bool_)
+            flags[:, : len(places)] = np.take_along_axis(counted, order, axis=1)
+            counts.append(flags)
+            owners.append(owner)
+            weights.append(np.full(len(owner), weight))
+            for k in range(len(chosen)):
+                of = counted[:, k]
+                winners.append(player[of, k])
+                win_owners.append(owner[of])
+                win_weights.append(np.full(int(of.sum()), weight / len(chosen)))
+    won = csr_matrix(
+        (_all(win_weights, np.float64), (_all(win_owners, np.int64), _all(winners, np.int64))),
+        shape=(len(patterns.player), contestants),
+    )
+    empty = np.zeros((0, seats))
+    return (
+        np.concatenate(members or [empty.astype(np.int32)]),
+        np.concatenate(counts or [empty.astype(np.bool_)]),
+        _all(owners, np.int64),
+        _all(weights, np.float64),
+        won,
+    )
+
+
+def _stages(tied: list[bool]) -> Iterator[tuple[tuple[int, ...], range, float]]:
+    """The choices in one result: who of the tied may be the next, those behind them, and the weight."""
+    start = 0
+    while start < len(tied):
+        end = start + 1
+        while end < len(tied) and tied[end]:
+            end += 1
+        size, left = end - start, range(end, len(tied))
+        for chosen, weight in _subsets(range(start, end)):
+            if len(chosen) + len(left) > 1:
+                yield chosen, left, weight
+        start += size
+
+
+def _subsets(group: range) -> Iterator[tuple[tuple[int, ...], float]]:
+    """Which of a group of ties are left when the next is chosen, over the orders of it, and how often."""
+    size = len(group)
+    if size <= WHOLLY:
+        for count in range(size, 0, -1):
+            for chosen in combinations(group, count):
+                yield chosen, 1 / comb(size, count)
+        return
+    for count in range(size, 0, -1):
+        for turn in range(size):
+            yield tuple(group[(turn + k) % size] for k in range(count)), 1 / size
+
+
+def _all(parts: list[npt.NDArray[np.generic]], kind: type[np.generic]) -> npt.NDArray[np.generic]:
+    return np.concatenate(parts).astype(kind) if parts else np.zeros(0, kind)
