@@ -31,7 +31,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -46,6 +46,7 @@ PRIOR: Final = 1.0  # ties with a ghost of average strength, for each contestant
 STEP: Final = 1.0  # the longest step of one iteration in any λ
 TOLERANCE: Final = 1e-10  # of the largest step in λ at which an iteration ends
 MOST_STEPS: Final = 100
+CHUNK: Final = 1 << 16  # games looked at in one go, so that memory does not grow with them
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -56,13 +57,12 @@ class Choices:
     """What games say about strength, as counts.
 
     ``members`` and ``counted``: (sets, contestants), how many seats of a contestant are in a choice set, and how many
-    of those count. ``pairs``: (sets, contestants²), their outer products. ``sets``: (groups, sets), how often a set
-    came up in a group of games. ``wins``: (groups, contestants), how many choices were won.
+    of those count. ``sets``: (groups, sets), how often a set came up in a group of games. ``wins``: (groups,
+    contestants), how many choices were won.
     """
 
     members: csr_matrix
     counted: csr_matrix
-    pairs: csr_matrix
     sets: csr_matrix
     wins: Floats
 
@@ -95,17 +95,10 @@ def choices(games: Games, contestants: int, group: Integers, groups: int) -> Cho
     at, seat = np.nonzero(member != NOBODY)
     who, counts = member[at, seat], counted[at, seat].astype(float)
     shape = (len(first), contestants)
-    one, other = np.nonzero(np.ones((member.shape[1],) * 2))
-    both = (counted[:, one] & (member[:, other] != NOBODY)).nonzero()
-    left, right = member[both[0], one[both[1]]], member[both[0], other[both[1]]]
     of_games = csr_matrix((np.ones(len(pattern)), (group, pattern)), shape=(groups, len(patterns.player)))
     return Choices(
         members=csr_matrix((np.ones(len(at)), (at, who)), shape=shape),
         counted=csr_matrix((counts, (at, who)), shape=shape),
-        pairs=csr_matrix(
-            (np.ones(len(left)), (both[0], left * np.int64(contestants) + right)),
-            shape=(len(first), contestants**2),
-        ),
         sets=of_games @ csr_matrix((weight, (of_pattern, number)), shape=(len(patterns.player), len(first))),
         wins=(of_games @ won).toarray(),
     )
@@ -115,7 +108,8 @@ def strengths(choices: Choices, prior: float = PRIOR) -> Floats:
     """λ of each contestant: (contestants,)."""
     sets = np.asarray(choices.sets.sum(axis=0)).reshape(1, -1)
     wins = choices.wins.sum(axis=0, keepdims=True)
-    return resolved(choices, sets, wins, np.zeros(choices.contestants), prior)[0]
+    worth: Floats = resolved(choices, sets, wins, np.zeros(choices.contestants), prior)[0]
+    return worth
 
 
 def resolved(choices: Choices, sets: Floats, wins: Floats, start: Floats, prior: float = PRIOR) -> Floats:
@@ -125,9 +119,10 @@ def resolved(choices: Choices, sets: Floats, wins: Floats, start: Floats, prior:
     near the solutions.
     """
     worth = np.tile(start, (len(wins), 1))
+    pairs = _pairs(choices) if len(wins) > 1 else None
     open = np.arange(len(wins))
     for _ in range(MOST_STEPS):
-        slope, curvature = _derivatives(choices, sets[open], wins[open], worth[open], prior)
+        slope, curvature = _derivatives(choices, sets[open], wins[open], worth[open], prior, pairs)
         step = np.linalg.solve(curvature, slope[:, :, None])[:, :, 0]
         length = np.abs(step).max(axis=1, initial=0.0)
         worth[open] += step * np.minimum(1.0, STEP / np.maximum(length, STEP))[:, None]
@@ -147,20 +142,37 @@ def influences(choices: Choices, worth: Floats, prior: float = PRIOR) -> Floats:
     return np.asarray(np.linalg.solve(curvature[0], slopes.T).T)
 
 
-def _derivatives(choices: Choices, sets: Floats, wins: Floats, worth: Floats, prior: float) -> tuple[Floats, Floats]:
-    """The slope of the log-likelihood, (weightings, contestants), and the matrix of its second derivatives, negated."""
+def _derivatives(
+    choices: Choices, sets: Floats, wins: Floats, worth: Floats, prior: float, pairs: csr_matrix | None = None
+) -> tuple[Floats, Floats]:
+    """The slope of the log-likelihood, (weightings, contestants), and the matrix of its second derivatives, negated.
+
+    More than one weighting need ``pairs``.
+    """
     many, contestants = worth.shape
     theta = np.exp(worth)
     sums = (choices.members @ theta.T).T
-    rate = np.divide(sets, sums, out=np.zeros_like(sums), where=sums > 0)
+    rate = sets / sums
     expected = theta * (choices.counted.T @ rate.T).T
-    squares = np.divide(rate, sums, out=np.zeros_like(sums), where=sums > 0)
-    together = (choices.pairs.T @ squares.T).T.reshape(many, contestants, contestants)
+    if pairs is None:
+        weighted = choices.members.multiply((rate / sums).T).tocsr()
+        together = (choices.counted.T @ weighted).toarray()[None]
+    else:
+        together = (pairs.T @ (rate / sums).T).T.reshape(many, contestants, contestants)
     curvature = -together * theta[:, :, None] * theta[:, None, :]
     ghost = theta / (1 + theta)
     everyone = np.arange(contestants)
     curvature[:, everyone, everyone] += expected + prior * ghost * (1 - ghost)
     return wins - expected + prior * (0.5 - ghost), curvature
+
+
+def _pairs(choices: Choices) -> csr_matrix:
+    """The products of the counted members of a set with its members: (sets, contestants²)."""
+    from scipy.sparse import csr_matrix
+
+    contestants = choices.contestants
+    counted, members = choices.counted.toarray(), choices.members.toarray()
+    return csr_matrix((counted[:, :, None] * members[:, None, :]).reshape(len(members), contestants**2))
 
 
 def distinct(columns: list[npt.NDArray[np.integer]], base: int) -> tuple[Integers, Integers]:
@@ -182,6 +194,25 @@ def distinct(columns: list[npt.NDArray[np.integer]], base: int) -> tuple[Integer
 
 def _patterns(games: Games) -> tuple[_Patterns, Integers]:
     """The distinct results of ``games``, and which of them each game had."""
+    parts, kinds, before = [], [], 0
+    for start in range(0, len(games), CHUNK):
+        part, kind = _distinct_patterns(*_ordered(games.select(slice(start, start + CHUNK))))
+        parts.append(part)
+        kinds.append(kind + before)
+        before += len(part.player)
+    if not parts:
+        nothing = np.zeros(games.player.shape, np.bool_)
+        return _Patterns(games.player, nothing, nothing), np.zeros(0, np.int64)
+    joined, kind = _distinct_patterns(
+        np.concatenate([part.player for part in parts]),
+        np.concatenate([part.tied for part in parts]),
+        np.concatenate([part.counted for part in parts]),
+    )
+    return joined, kind[np.concatenate(kinds)]
+
+
+def _ordered(games: Games) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Who came in by place, who tied with the one before, who is counted: (games, seats)."""
     absent = games.player == NOBODY
     key = np.where(absent, np.int64(2**62), games.place.astype(np.int64) << 32 | games.player)
     order = np.argsort(key, axis=1, kind="stable")
@@ -190,9 +221,16 @@ def _patterns(games: Games) -> tuple[_Patterns, Integers]:
     counted = np.take_along_axis(games.counted & ~absent, order, axis=1)
     tied = np.zeros(player.shape, np.bool_)
     tied[:, 1:] = (place[:, 1:] == place[:, :-1]) & (player[:, 1:] != NOBODY)
-    contestants = int(player.max(initial=0)) + 1
+    return player, tied, counted
+
+
+def _distinct_patterns(
+    player: npt.NDArray[np.int32], tied: npt.NDArray[np.bool_], counted: npt.NDArray[np.bool_]
+) -> tuple[_Patterns, Integers]:
+    """The distinct rows, and which of them each row is."""
+    most = 4 * (int(player.max(initial=0)) + 2)
     columns = [player[:, k].astype(np.int64) * 4 + tied[:, k] * 2 + counted[:, k] for k in range(player.shape[1])]
-    first, kind = distinct(columns, 4 * contestants + 4)
+    first, kind = distinct(columns, most)
     return _Patterns(player[first], tied[first], counted[first]), kind
 
 
@@ -276,5 +314,5 @@ def _subsets(group: range) -> Iterator[tuple[tuple[int, ...], float]]:
             yield tuple(group[(turn + k) % size] for k in range(count)), 1 / size
 
 
-def _all(parts: list[npt.NDArray[np.generic]], kind: type[np.generic]) -> npt.NDArray[np.generic]:
+def _all(parts: list[npt.NDArray[Any]], kind: type[Any]) -> npt.NDArray[Any]:
     return np.concatenate(parts).astype(kind) if parts else np.zeros(0, kind)

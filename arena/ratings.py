@@ -1,0 +1,209 @@
+"""The standings of a ladder: ratings, margins and shares, each with its interval. docs/statistics.md has the formulas.
+
+- *Rating*: λ of Plackett–Luce (``luce``) times 400 / ln 10, so that among any two at a table one with 100 more ends
+  before the other in 64 % of games, as in Elo. Anchored: the mean of all is 0, or the rating of one contestant is.
+- *Margin*, *rounds won*, *games won*: of a contestant in a block the mean over its seats that count; of a contestant
+  the mean over its blocks. A block is one deal, whatever the number of games in it.
+
+All intervals, and the likelihood that one is better than another, come from one bootstrap over blocks (``bootstrap``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from caboose.arena.bootstrap import (
+    REPLICATES,
+    Estimate,
+    Floats,
+    Groups,
+    Integers,
+    drawn,
+    estimate,
+    grouped,
+    superiority,
+)
+from caboose.arena.games import NOBODY, Games
+from caboose.arena.luce import PRIOR, Choices, choices, influences, resolved, strengths
+
+ELO: Final = 400 / math.log(10)  # of one unit of λ
+SAME: Final = 1e-6  # Elo; ratings that differ less are the same but for rounding
+
+# A bootstrap solves the model anew in each replicate while replicates × choice sets are not more; else it goes by the
+# first derivative, which is as good with the many blocks that it takes to have so many sets.
+_MOST_SOLVED: Final = 2_000_000
+_CELLS: Final = 1 << 20  # blocks × contestants looked at in one go
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a contestant stands. ``rating`` is Elo-like, ``margin`` pips a round, the shares are 0 to 1.
+
+    ``games`` counts its seats in games that count, ``blocks`` those with such a game, ``uncounted`` its seats in games
+    that faults of others took away.
+    """
+
+    contestant: int
+    games: int
+    blocks: int
+    uncounted: int
+    rating: Estimate
+    margin: Estimate
+    rounds_won: Estimate
+    games_won: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Standings:
+    """All contestants, by number, and how they compare.
+
+    ``superiority``: (contestants, contestants), the likelihood that the row's is stronger than the column's, 0 to 1.
+    ``covariance``: (contestants, contestants), of the anchored ratings, Elo². Of a contestant without counted games
+    both are not a number. ``games`` and ``blocks`` were played, ``tainted`` of the games have a fault.
+    """
+
+    contestants: tuple[Standing, ...]
+    superiority: Floats
+    covariance: Floats
+    games: int
+    blocks: int
+    tainted: int
+
+    def ranked(self) -> list[Standing]:
+        """The contestants from the best rating to the worst; those without one at the end."""
+        return sorted(self.contestants, key=lambda one: math.inf if one.rating.value is None else -one.rating.value)
+
+    def difference(self, one: int, other: int) -> Estimate:
+        """How much higher the rating of ``one`` is than that of ``other``; the interval is t · the standard error."""
+        ratings = self.contestants[one].rating.value, self.contestants[other].rating.value
+        if ratings[0] is None or ratings[1] is None:
+            return Estimate()
+        value = ratings[0] - ratings[1]
+        blocks = min(self.contestants[one].blocks, self.contestants[other].blocks)
+        if blocks < 2:
+            return Estimate(value)
+        from scipy.special import stdtrit
+
+        of = self.covariance
+        error = math.sqrt(max(0.0, of[one, one] + of[other, other] - 2 * of[one, other]))
+        half = float(stdtrit(blocks - 1, 0.975)) * error
+        return Estimate(value, error, value - half, value + half)
+
+
+def standings(
+    games: Games,
+    contestants: int,
+    *,
+    anchor: int | None = None,
+    replicates: int = REPLICATES,
+    seed: int = 0,
+    prior: float = PRIOR,
+) -> Standings:
+    """How ``contestants`` contestants, numbered from 0, stand after ``games``.
+
+    ``anchor`` is the number of the contestant whose rating is 0; None: the mean of all that played is. ``replicates``
+    is the size of the bootstrap, ``seed`` its seed, ``prior`` as in ``luce``. Raises ``ValueError`` when a number of a
+    contestant is too high, or the anchor has no game that counts.
+    """
+    if int(games.player.max(initial=NOBODY)) >= contestants:
+        raise ValueError(f"there are {contestants} contestants, but games of number {int(games.player.max())}")
+    groups = grouped(games.block)
+    blocks, sums = _block_means(games, groups, contestants)
+    played = blocks.sum(axis=0) > 0
+    if anchor is not None and not (0 <= anchor < contestants and played[anchor]):
+        raise ValueError(f"contestant {anchor} has no game that counts, so the others cannot be rated against it")
+    weights = drawn(groups.count, replicates, seed)
+    rating, ratings = _ratings(choices(games, contestants, groups.of_game, groups.count), weights, prior)
+    for values in (rating[None], ratings):
+        values -= values[:, played].mean(axis=1, keepdims=True) if anchor is None else values[:, [anchor]]
+        values[:, ~played] = math.nan
+    with np.errstate(invalid="ignore"):  # 0 / 0 where somebody has no block
+        means = sums.sum(axis=1) / blocks.sum(axis=0)
+        redrawn = (weights @ sums) / (weights @ blocks)
+    there = games.player != NOBODY
+    counted = there & games.counted
+    seats = np.bincount(games.player[counted], minlength=contestants)
+    uncounted = np.bincount(games.player[there & ~games.counted], minlength=contestants)
+    number = blocks.sum(axis=0).astype(int)
+    estimates = [
+        [estimate(values[i], again[:, i], int(number[i])) for i in range(contestants)]
+        for values, again in [(rating, ratings), *zip(means, redrawn, strict=True)]
+    ]
+    better = superiority(ratings, SAME)
+    better[~played] = better[:, ~played] = math.nan
+    return Standings(
+        contestants=tuple(
+            Standing(i, int(seats[i]), int(number[i]), int(uncounted[i]), *(kind[i] for kind in estimates))
+            for i in range(contestants)
+        ),
+        superiority=better,
+        covariance=np.cov(ratings, rowvar=False).reshape(contestants, contestants),
+        games=len(games),
+        blocks=groups.blocks,
+        tainted=int((there & ~games.counted).any(axis=1).sum()),
+    )
+
+
+def crosstable(games: Games, contestants: int) -> tuple[Floats, Floats]:
+    """Who ended before whom: points of the row's contestant against the column's, and how many meetings there were.
+
+    Both are (contestants, contestants). A pair of seats that both count is a meeting; ties are half a point.
+    """
+    points, meetings = np.zeros(contestants**2), np.zeros(contestants**2)
+    for one in range(games.seats):
+        for other in range(games.seats):
+            if one == other:
+                continue
+            mine, theirs = games.player[:, one], games.player[:, other]
+            both = (mine != NOBODY) & (theirs != NOBODY) & games.counted[:, one] & games.counted[:, other]
+            both &= mine != theirs
+            pair = mine[both].astype(np.int64) * contestants + theirs[both]
+            ahead = np.sign(games.place[both, other] - games.place[both, one])
+            points += np.bincount(pair, 0.5 + 0.5 * ahead, minlength=contestants**2)
+            meetings += np.bincount(pair, minlength=contestants**2)
+    return points.reshape(contestants, contestants), meetings.reshape(contestants, contestants)
+
+
+def by_blocks(games: Games, groups: Groups, cells: int) -> Iterator[tuple[Games, Integers, int, int]]:
+    """The games of ``cells`` blocks at a time: the games, the block of each from 0, the first block and how many."""
+    order = np.argsort(groups.block, kind="stable")
+    block = groups.block[order]
+    for first in range(0, groups.blocks, cells):
+        start, end = np.searchsorted(block, [first, first + cells])
+        count = min(cells, groups.blocks - first)
+        yield games.select(order[start:end]), block[start:end] - first, first, count
+
+
+def _block_means(games: Games, groups: Groups, contestants: int) -> tuple[Floats, Floats]:
+    """In how many blocks of each group each contestant counts, and the sums of its means in them.
+
+    (groups, contestants), and (3, groups, contestants): margins, shares of rounds and of games.
+    """
+    blocks = np.zeros((groups.count, contestants))
+    sums = np.zeros((3, groups.count, contestants))
+    for part, block, first, count in by_blocks(games, groups, max(1, _CELLS // contestants)):
+        counted = (part.player != NOBODY) & part.counted
+        cell = (block[:, None] * contestants + part.player)[counted].astype(np.int64)
+        seats = np.bincount(cell, minlength=count * contestants).reshape(count, contestants)
+        there = seats > 0
+        of_group = groups.of_block[first : first + count]
+        np.add.at(blocks, of_group, there)
+        for kind, column in enumerate((part.margin, part.rounds_won, part.games_won)):
+            total = np.bincount(cell, column[counted], minlength=count * contestants).reshape(count, contestants)
+            np.add.at(sums[kind], of_group, np.divide(total, seats, out=np.zeros_like(total), where=there))
+    return blocks, sums
+
+
+def _ratings(made: Choices, weights: Floats, prior: float) -> tuple[Floats, Floats]:
+    """The ratings, (contestants,), and those of each replicate, (replicates, contestants), not yet anchored."""
+    worth = strengths(made, prior)
+    if weights.shape[0] * made.sets.shape[1] <= _MOST_SOLVED:
+        again = resolved(made, weights @ made.sets.toarray(), weights @ made.wins, worth, prior)
+    else:
+        again = worth + (weights - 1) @ influences(made, worth, prior)
+    return worth * ELO, again * ELO
