@@ -56,20 +56,22 @@ def gain(games: Games) -> Gain:
     line-ups with at least two blocks.
     """
     alone = together = 0.0
-    freedom = blocks = 0
-    for rows, members in _whole_blocks(games):
-        # (blocks, games, contestants): the mean over the seats of a contestant in a game
-        margin, player = games.margin[rows].astype(float), games.player[rows]
-        count, size = rows.shape
-        if count < 2:
-            continue
-        blocks += count
-        for contestant in np.unique(members):
-            own = player == contestant
+    freedom, blocks = 0.0, 0
+    for rows, lineup in _whole_blocks(games):
+        size = rows.shape[1]
+        count = np.bincount(lineup)
+        blocks += int(count[count > 1].sum())
+        margin, player = games.margin[rows][:, :, :size].astype(float), games.player[rows][:, :, :size]
+        members = np.sort(player[:, 0], axis=1)
+        for seat in range(size):
+            own = player == members[:, None, None, seat]
+            # The mean over the seats of a contestant in a game: (blocks, games).
             of_game = (margin * own).sum(axis=2) / own.sum(axis=2)
-            alone += (count - 1) * float(of_game.var(ddof=1)) / size
-            together += (count - 1) * float(of_game.mean(axis=1).var(ddof=1))
-            freedom += count - 1
+            # A contestant with copies comes up once for each of them, and counts once.
+            share = (count - 1) * np.bincount(lineup, 1 / own[:, 0].sum(axis=1)) / count
+            alone += float((share * _variances(of_game, lineup)).sum()) / size
+            together += float((share * _variances(of_game.mean(axis=1, keepdims=True), lineup)).sum())
+            freedom += float(share.sum())
     if not freedom:
         return Gain(None, 0.0, 0.0, blocks)
     return Gain(alone / together if together > 0 else None, alone / freedom, together / freedom, blocks)
@@ -77,15 +79,12 @@ def gain(games: Games) -> Gain:
 
 def seat_bias(games: Games) -> list[Seats]:
     """How the seats fared, for each number of players at a table."""
-    found: dict[int, list[npt.NDArray[np.intp]]] = {}
-    for rows, _ in _whole_blocks(games):
-        found.setdefault(rows.shape[1], []).append(rows)
-    return [_seats(games, seats, np.concatenate(found[seats])) for seats in sorted(found)]
+    return [_seats(games, rows) for rows, _ in _whole_blocks(games)]
 
 
-def _seats(games: Games, seats: int, rows: npt.NDArray[np.intp]) -> Seats:
+def _seats(games: Games, rows: npt.NDArray[np.intp]) -> Seats:
     """The seats of one kind of table; ``rows``: (blocks, games)."""
-    blocks = len(rows)
+    blocks, seats = rows.shape
     margin = games.margin[rows][:, :, :seats].astype(float).mean(axis=1)
     margin -= margin.mean(axis=1, keepdims=True)
     won = games.games_won[rows][:, :, :seats].astype(float).mean(axis=1)
@@ -96,6 +95,14 @@ def _seats(games: Games, seats: int, rows: npt.NDArray[np.intp]) -> Seats:
         tuple(_t_estimate(won[:, seat]) for seat in range(seats)),
         _hotelling(margin[:, :-1]),  # the last one follows from the others
     )
+
+
+def _variances(values: Floats, lineup: Integers) -> Floats:
+    """The variance of the values of each line-up, 0 for a single one. ``values``: (blocks, any)."""
+    count = np.bincount(lineup) * values.shape[1]
+    values = values - (np.bincount(lineup, values.sum(axis=1)) / count)[lineup, None]
+    squares: Floats = np.bincount(lineup, (values**2).sum(axis=1)) / np.maximum(count - 1, 1)
+    return squares
 
 
 def _t_estimate(values: Floats) -> Estimate:
@@ -124,29 +131,26 @@ def _hotelling(values: Floats) -> float | None:
     return float(fdtrc(columns, count - columns, square * (count - columns) / (columns * (count - 1))))
 
 
-def _whole_blocks(games: Games) -> list[tuple[npt.NDArray[np.intp], npt.NDArray[np.int32]]]:
-    """Whole blocks by line-up: the rows of their games, (blocks, games), and who plays, sorted."""
-    there = games.player != NOBODY
-    size = there.sum(axis=1)
-    # Seats without a player are on the right, so that those in front are the table.
-    whole = (games.counted | ~there).all(axis=1) & (games.player[:, 0] != NOBODY)
-    members = np.sort(games.player, axis=1)
-    base = int(games.player.max(initial=0)) + 2
+def _whole_blocks(games: Games) -> list[tuple[npt.NDArray[np.intp], Integers]]:
+    """The whole blocks of each number of seats: the rows of their games, (blocks, games), and their line-ups."""
     if not len(games):
         return []
-    first, lineup = distinct([members[:, seat].astype(np.int64) for seat in range(games.seats)], base)
+    there = games.player != NOBODY
+    size = there.sum(axis=1)
+    whole = (games.counted | ~there).all(axis=1)
+    members = np.sort(games.player, axis=1).astype(np.int64)
+    base = int(games.player.max(initial=0)) + 2
+    _, lineup = distinct([members[:, seat] for seat in range(games.seats)], base)
     block = grouped(games.block).block
     order = np.argsort(block, kind="stable")
     starts = np.flatnonzero(np.diff(block[order], prepend=-1))
-    counts = np.diff(starts, append=len(order))
     good = np.minimum.reduceat(whole[order].astype(np.int64), starts) > 0
-    good &= counts == size[order][starts]
+    good &= np.diff(starts, append=len(order)) == size[order][starts]
     good &= np.maximum.reduceat(lineup[order], starts) == np.minimum.reduceat(lineup[order], starts)
-    of_block: Integers = lineup[order][starts]
+    sizes, lineups = size[order][starts], lineup[order][starts]
     kinds = []
-    for kind in np.unique(of_block[good]):
-        mine = starts[good & (of_block == kind)]
-        table = members[first[kind]]
-        table = table[table != NOBODY]
-        kinds.append((order[mine[:, None] + np.arange(len(table))], table))
+    for seats in np.unique(sizes[good]):
+        mine = good & (sizes == seats)
+        _, number = np.unique(lineups[mine], return_inverse=True)
+        kinds.append((order[starts[mine][:, None] + np.arange(seats)], number))
     return kinds
