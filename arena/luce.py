@@ -120,14 +120,14 @@ def resolved(choices: Choices, sets: Floats, wins: Floats, start: Floats, prior:
     """
     worth = np.tile(start, (len(wins), 1))
     pairs = _pairs(choices) if len(wins) > 1 else None
-    open = np.arange(len(wins))
+    going = np.arange(len(wins))
     for _ in range(MOST_STEPS):
-        slope, curvature = _derivatives(choices, sets[open], wins[open], worth[open], prior, pairs)
+        slope, curvature = _derivatives(choices, sets[going], wins[going], worth[going], prior, pairs)
         step = np.linalg.solve(curvature, slope[:, :, None])[:, :, 0]
         length = np.abs(step).max(axis=1, initial=0.0)
-        worth[open] += step * np.minimum(1.0, STEP / np.maximum(length, STEP))[:, None]
-        open = open[length > TOLERANCE]
-        if not len(open):
+        worth[going] += step * np.minimum(1.0, STEP / np.maximum(length, STEP))[:, None]
+        going = going[length > TOLERANCE]
+        if not len(going):
             break
     return worth
 

@@ -62,7 +62,7 @@ def coverage(case: Case, ladders: int, replicates: int, seed: int = 0) -> tuple[
     for number in range(ladders):
         games = ladder(case.strength, case.players, case.blocks, generator, step=case.step, likely=case.likely)
         found = standings(games, len(elo), replicates=replicates, seed=number)
-        for kind, (estimate, truth) in _claims(found, elo, margin, won):
+        for kind, estimate, truth in _claims(found, elo, margin, won):
             if estimate.low is not None and estimate.high is not None:
                 tries[kind] += 1
                 hits[kind] += estimate.low <= truth <= estimate.high
@@ -74,14 +74,14 @@ def coverage(case: Case, ladders: int, replicates: int, seed: int = 0) -> tuple[
     return rating, difference, pips, share
 
 
-def _claims(found: Standings, elo: Floats, margin: Floats, won: Floats) -> Iterator[tuple[int, tuple[Estimate, float]]]:
-    for one in found.contestants:
-        yield 0, (one.rating, elo[one.contestant])
-        yield 2, (one.margin, margin[one.contestant])
-        yield 3, (one.games_won, won[one.contestant])
+def _claims(found: Standings, elo: Floats, margin: Floats, won: Floats) -> Iterator[tuple[int, Estimate, float]]:
+    for standing in found.contestants:
+        yield 0, standing.rating, elo[standing.contestant]
+        yield 2, standing.margin, margin[standing.contestant]
+        yield 3, standing.games_won, won[standing.contestant]
     for one in range(len(elo)):
         for other in range(one):
-            yield 1, (found.difference(one, other), elo[one] - elo[other])
+            yield 1, found.difference(one, other), elo[one] - elo[other]
 
 
 def main() -> None:
