@@ -9,7 +9,8 @@ its most likely value, the logarithm of the likelihood ratio is
 
 for the hypotheses that the true mean is ``low`` or ``high`` (``LLR_alt`` of fishtest, after M. Van den Bergh,
 cantate.be/Fishtest/support_MLE_multinomial.pdf). The *normalized* hypotheses say instead that the true mean less ½ is t
-times the standard deviation d. With q = v + (m − ½)² the most likely d is the positive root of d² + t (m − ½) d = q, and
+times the standard deviation d. With q = v + (m − ½)² the most likely d is the positive root of
+d² + t (m − ½) d = q, and
 
     L(t) = −ln d − (q − 2 t (m − ½) d + t² d²) / (2 d²),     LLR = n · (L(t high) − L(t low))
 
