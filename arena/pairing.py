@@ -1,0 +1,107 @@
+"""Who plays next: tables of players out of many contestants, where the standings are least certain.
+
+Skill is followed block by block with the Plackett–Luce model of Weng and Lin (2011), as openskill has it: a mean and a
+standard deviation for each contestant. It is only for pairing; standings are made anew from all games (``ratings``).
+A block is one result, by the mean places in it, since its games share their deals. Bots do not change: the deviations
+are not widened from block to block (openskill's tau is 0).
+
+A table is drawn one by one. How much there is to learn from a pair is
+
+    (sd_i² + sd_j²) · 2 Φ(−|mean_i − mean_j| / √(sd_i² + sd_j²))
+
+the variance of their difference times how doubtful their order is. So those who are little known come first, then those
+whose order is open, and two that play alike do not take all games: they get well known. A small part of the draw is
+even, so that everybody meets everybody now and then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+
+from caboose.arena.bootstrap import Floats
+
+MEAN: Final = 25.0
+DEVIATION: Final = 25 / 3
+EVEN: Final = 0.05  # the part of each draw in which all have the same chance
+
+
+@dataclass(frozen=True, slots=True)
+class Skills:
+    """What is known of each contestant, in openskill's units: the mean and the standard deviation of its skill."""
+
+    mean: tuple[float, ...]
+    deviation: tuple[float, ...]
+
+    def after(self, table: Sequence[int], places: Sequence[float]) -> Skills:
+        """This, and a block between the contestants ``table`` with the mean ``places``, where less is better.
+
+        Raises ``ValueError`` when somebody is at the table twice, or places are missing.
+        """
+        if len(set(table)) != len(table) or len(table) != len(places) or len(table) < 2:
+            raise ValueError(f"a block is rated by a place for each of two or more: {list(table)}, {list(places)}")
+        model = _model()
+        teams = [[model.rating(mu=self.mean[i], sigma=self.deviation[i])] for i in table]
+        mean, deviation = list(self.mean), list(self.deviation)
+        for i, (rating,) in zip(table, model.rate(teams, ranks=[float(place) for place in places]), strict=True):
+            mean[i], deviation[i] = float(rating.mu), float(rating.sigma)
+        return Skills(tuple(mean), tuple(deviation))
+
+    def awaiting(self, tables: Iterable[Sequence[int]]) -> Skills:
+        """This, as if blocks at ``tables`` had ended as expected: only the deviations change."""
+        skills = self
+        for table in tables:
+            ended = skills.after(table, [-skills.mean[i] for i in table])
+            skills = Skills(self.mean, ended.deviation)
+        return skills
+
+
+def unknown(contestants: int) -> Skills:
+    """Before the first game."""
+    return Skills((MEAN,) * contestants, (DEVIATION,) * contestants)
+
+
+def next_table(skills: Skills, players: int, seed: Sequence[int], pending: Iterable[Sequence[int]] = ()) -> list[int]:
+    """The next table: numbers of contestants, ascending.
+
+    ``pending`` are the tables that are being played, whose results are not in ``skills``. The same arguments give the
+    same table; ``seed`` should differ from block to block, as (seed of the ladder, number of the block) does. Raises
+    ``ValueError`` when there are not enough contestants.
+    """
+    count = len(skills.mean)
+    if not 2 <= players <= count:
+        raise ValueError(f"a table of {players} out of {count} contestants: expected 2 to {count} players")
+    generator = np.random.Generator(np.random.PCG64(np.random.SeedSequence(list(seed))))
+    learning = _learning(skills.awaiting(pending))
+    table: list[int] = []
+    for _ in range(players):
+        free = np.ones(count, np.bool_)
+        free[table] = False
+        weight = (learning[table].sum(axis=0) if table else learning.sum(axis=0)) * free
+        total = weight.sum()
+        even = free / free.sum()
+        chance = (1 - EVEN) * weight / total + EVEN * even if total > 0 else even
+        table.append(int(generator.choice(count, p=chance / chance.sum())))
+    return sorted(table)
+
+
+def _learning(skills: Skills) -> Floats:
+    """How much there is to learn from each pair: (contestants, contestants), 0 on the diagonal."""
+    from scipy.special import ndtr
+
+    mean, variance = np.array(skills.mean), np.array(skills.deviation) ** 2
+    both = variance[:, None] + variance
+    learning: Floats = both * 2 * ndtr(-np.abs(mean[:, None] - mean) / np.sqrt(both))
+    np.fill_diagonal(learning, 0.0)
+    return learning
+
+
+@cache
+def _model() -> Any:
+    from openskill.models import PlackettLuce
+
+    return PlackettLuce(mu=MEAN, sigma=DEVIATION, tau=0.0)
