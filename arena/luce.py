@@ -14,9 +14,9 @@ the w_i and n_C are all that is kept of the games, however many they are (``Choi
   once: k orders instead of k!.
 - *Copies* of one contestant at a table are members of a choice set like others; where only copies of one are left,
   there is nothing to choose.
-- *Seats that do not count* are in the choice sets of those that do, but nothing is learned about their own strength:
-  the derivative with respect to λ_i is summed over the choices in which a seat of i counts. Without such seats this is
-  the derivative of the likelihood.
+- *Faults*: a game with a fault counts only for the seats that made one, as lost. In the same likelihood it would help
+  the others; so λ comes from the choices among seats that count alone, and whoever has made a fault is then rated by
+  all its own choices, lost games included, with the strengths of the others fixed at their λ (``rated``).
 - *Regularisation*: each contestant also has ``PRIOR`` ties against a ghost with λ = 0. So who won or lost all, or never
   met some of the others, has a finite rating. A similar ghost is in Turner et al. (2020).
 
@@ -27,7 +27,7 @@ them one fit takes minutes, and a bootstrap a thousand fits. It is what the test
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
@@ -56,20 +56,51 @@ Integers = npt.NDArray[np.int64]
 class Choices:
     """What games say about strength, as counts.
 
-    ``members`` and ``counted``: (sets, contestants), how many seats of a contestant are in a choice set, and how many
-    of those count. ``sets``: (groups, sets), how often a set came up in a group of games. ``wins``: (groups,
-    contestants), how many choices were won.
+    ``members``: (sets, contestants), how many seats of a contestant are in a choice set. ``sets``: (groups, sets), how
+    often a set came up in a group of games. ``wins``: (groups, contestants), how many choices were won. All of choices
+    among seats that count; the choices in games with a fault are in ``faulty``, where ``own`` says how many of the
+    members are seats with a fault, and wins are those of such seats.
     """
 
     members: csr_matrix
-    counted: csr_matrix
     sets: csr_matrix
     wins: Floats
+    faulty: Faulty
 
     @property
     def contestants(self) -> int:
         """How many contestants there are."""
         return int(self.wins.shape[1])
+
+    def total(self) -> Counts:
+        """The counts of all groups: one weighting."""
+        parts = (self.sets, self.wins, self.faulty.sets, self.faulty.wins)
+        return Counts(*(np.asarray(part.sum(axis=0), float).reshape(1, -1) for part in parts))
+
+    def weighted(self, weights: Floats) -> Counts:
+        """The counts where each group counts so many times; ``weights``: (weightings, groups)."""
+        parts = (self.sets.toarray(), self.wins, self.faulty.sets.toarray(), self.faulty.wins)
+        return Counts(*(weights @ part for part in parts))
+
+
+@dataclass(frozen=True, slots=True)
+class Faulty:
+    """The choices in games with a fault, as in ``Choices``."""
+
+    members: csr_matrix
+    own: csr_matrix
+    sets: csr_matrix
+    wins: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """``sets`` and ``wins`` of ``Choices`` for many weightings of its groups, and those in games with a fault."""
+
+    sets: Floats
+    wins: Floats
+    faulty_sets: Floats
+    faulty_wins: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,32 +123,36 @@ def choices(games: Games, contestants: int, group: Integers, groups: int) -> Cho
     member, counted, of_pattern, weight, won = _expand(patterns, contestants)
     first, number = distinct([member[:, k] * 2 + counted[:, k] for k in range(member.shape[1])], 2 * contestants + 2)
     member, counted = member[first], counted[first]
-    at, seat = np.nonzero(member != NOBODY)
-    who, counts = member[at, seat], counted[at, seat].astype(float)
-    shape = (len(first), contestants)
     of_games = csr_matrix((np.ones(len(pattern)), (group, pattern)), shape=(groups, len(patterns.player)))
+    sets = of_games @ csr_matrix((weight, (of_pattern, number)), shape=(len(patterns.player), len(first)))
+    members, own = _counts(member, member != NOBODY, contestants), _counts(member, counted, contestants)
+    clean = (counted | (member == NOBODY)).all(axis=1)
+    wins, faulty_wins = ((of_games @ part).toarray() for part in won)
     return Choices(
-        members=csr_matrix((np.ones(len(at)), (at, who)), shape=shape),
-        counted=csr_matrix((counts, (at, who)), shape=shape),
-        sets=of_games @ csr_matrix((weight, (of_pattern, number)), shape=(len(patterns.player), len(first))),
-        wins=(of_games @ won).toarray(),
+        members[clean],
+        sets[:, clean],
+        wins,
+        Faulty(members[~clean], own[~clean], sets[:, ~clean], faulty_wins),
     )
 
 
+def _counts(member: npt.NDArray[np.int32], which: npt.NDArray[np.bool_], contestants: int) -> csr_matrix:
+    """How often each contestant is in each row, at the places ``which``: (rows, contestants)."""
+    from scipy.sparse import csr_matrix
+
+    at, seat = np.nonzero(which)
+    return csr_matrix((np.ones(len(at)), (at, member[at, seat])), shape=(len(member), contestants))
+
+
 def strengths(choices: Choices, prior: float = PRIOR) -> Floats:
-    """λ of each contestant: (contestants,)."""
-    sets = np.asarray(choices.sets.sum(axis=0)).reshape(1, -1)
-    wins = choices.wins.sum(axis=0, keepdims=True)
-    worth: Floats = resolved(choices, sets, wins, np.zeros(choices.contestants), prior)[0]
+    """λ of each contestant: (contestants,). Faults do not matter to it; see ``rated``."""
+    worth: Floats = resolved(choices, choices.total(), np.zeros(choices.contestants), prior)[0]
     return worth
 
 
-def resolved(choices: Choices, sets: Floats, wins: Floats, start: Floats, prior: float = PRIOR) -> Floats:
-    """λ for many weightings at once: (weightings, contestants).
-
-    ``sets``: (weightings, sets) and ``wins``: (weightings, contestants) are counts as in ``Choices``; ``start`` is a λ
-    near the solutions.
-    """
+def resolved(choices: Choices, counts: Counts, start: Floats, prior: float = PRIOR) -> Floats:
+    """λ for many weightings at once: (weightings, contestants). ``start`` is a λ near the solutions."""
+    sets, wins = counts.sets, counts.wins
     worth = np.tile(start, (len(wins), 1))
     pairs = _pairs(choices) if len(wins) > 1 else None
     going = np.arange(len(wins))
@@ -132,14 +167,93 @@ def resolved(choices: Choices, sets: Floats, wins: Floats, start: Floats, prior:
     return worth
 
 
-def influences(choices: Choices, worth: Floats, prior: float = PRIOR) -> Floats:
-    """How much one more game group like each would move λ, to first order: (groups, contestants)."""
-    sets = np.asarray(choices.sets.sum(axis=0)).reshape(1, -1)
-    _, curvature = _derivatives(choices, sets, choices.wins.sum(axis=0, keepdims=True), worth[None], prior)
+def rated(choices: Choices, counts: Counts, worth: Floats, prior: float = PRIOR) -> Floats:
+    """The λ by which all are rated: ``worth``, which ``resolved`` found for ``counts``, less what faults cost."""
+    ratings = worth.copy()
     theta = np.exp(worth)
-    expected = choices.sets @ choices.counted.multiply(1 / (choices.members @ theta)[:, None]).tocsr()
+    for contestant in faulty_contestants(choices):
+        parts = _own(choices, counts, theta, contestant)
+        wins = counts.wins[:, contestant] + counts.faulty_wins[:, contestant]
+        for _ in range(MOST_STEPS):
+            slope, curvature, _ = _alone(parts, wins, ratings[:, contestant], prior)
+            step = slope / curvature
+            ratings[:, contestant] += np.clip(step, -STEP, STEP)
+            if np.abs(step).max(initial=0.0) <= TOLERANCE:
+                break
+    return ratings
+
+
+def faulty_contestants(choices: Choices) -> list[int]:
+    """Who made a fault."""
+    return [int(i) for i in np.flatnonzero(np.asarray(choices.faulty.own.sum(axis=0)).ravel())]
+
+
+def influences(choices: Choices, worth: Floats, ratings: Floats, prior: float = PRIOR) -> Floats:
+    """How much one more group of games like each would move ``ratings``, to first order: (groups, contestants).
+
+    ``worth`` and ``ratings``, (contestants,), are what ``strengths`` and ``rated`` found.
+    """
+    counts = choices.total()
+    _, curvature = _derivatives(choices, counts.sets, counts.wins, worth[None], prior)
+    theta = np.exp(worth)
+    expected = choices.sets @ choices.members.multiply(1 / (choices.members @ theta)[:, None]).tocsr()
     slopes = choices.wins - expected.toarray() * theta
-    return np.asarray(np.linalg.solve(curvature[0], slopes.T).T)
+    moved: Floats = np.linalg.solve(curvature[0], slopes.T).T
+    changed = moved.copy()
+    for contestant in faulty_contestants(choices):
+        parts = _own(choices, counts, theta[None], contestant)
+        _, own_curvature, shares = _alone(parts, np.zeros(1), ratings[None, contestant], prior)
+        slope = choices.wins[:, contestant] + choices.faulty.wins[:, contestant]
+        towards = np.zeros(len(worth))
+        kinds = ((choices.sets, choices.members), (choices.faulty.sets, choices.faulty.members))
+        for (came, members), (rows, count, _, _), (own, sums) in zip(kinds, parts, shares, strict=True):
+            slope = slope - came[:, rows] @ own[0]
+            # What the strength of the others does to the own expectation.
+            others = members[rows].toarray() * theta
+            others[:, contestant] = 0
+            towards += (count[0] * own[0] / sums[0]) @ others
+        changed[:, contestant] = (slope + moved @ towards) / own_curvature[0]
+    return changed
+
+
+# The choice sets that a contestant is in: their numbers, how often they came up, how many own seats they have of those
+# that matter and in all, as (weightings, sets) or (sets,); and the strength of all others in them.
+_Own = list[tuple[Integers, Floats, tuple[Floats, Floats], Floats]]
+
+
+def _own(choices: Choices, counts: Counts, theta: Floats, contestant: int) -> _Own:
+    """The choices of one contestant: those among seats that count, and those in games with its fault."""
+    parts = []
+    for members, own, came in (
+        (choices.members, choices.members, counts.sets),
+        (choices.faulty.members, choices.faulty.own, counts.faulty_sets),
+    ):
+        mine = own[:, [contestant]].toarray()[:, 0]
+        rows = np.flatnonzero(mine)
+        seats = members[rows][:, [contestant]].toarray()[:, 0]
+        others = (members[rows] @ theta.T).T - seats * theta[:, [contestant]]
+        parts.append((rows, came[:, rows], (mine[rows], seats), np.maximum(others, 0.0)))
+    return parts
+
+
+def _alone(
+    parts: _Own, wins: Floats, rating: Floats, prior: float
+) -> tuple[Floats, Floats, list[tuple[Floats, Floats]]]:
+    """The slope of one contestant's own likelihood at ``rating``, (weightings,), and its second derivative, negated.
+
+    Also, for both kinds of choices, the chance to win each, and the strength of all in it: (weightings, sets).
+    """
+    worth = np.exp(rating)[:, None]
+    ghost = worth[:, 0] / (1 + worth[:, 0])
+    slope, curvature = wins + prior * (0.5 - ghost), prior * ghost * (1 - ghost)
+    shares = []
+    for _, count, (mine, seats), others in parts:
+        sums = others + seats * worth
+        chance = mine * worth / sums
+        slope = slope - (count * chance).sum(axis=1)
+        curvature = curvature + (count * chance * others / sums).sum(axis=1)
+        shares.append((chance, sums))
+    return slope, curvature, shares
 
 
 def _derivatives(
@@ -153,10 +267,10 @@ def _derivatives(
     theta = np.exp(worth)
     sums = (choices.members @ theta.T).T
     rate = sets / sums
-    expected = theta * (choices.counted.T @ rate.T).T
+    expected = theta * (choices.members.T @ rate.T).T
     if pairs is None:
         weighted = choices.members.multiply((rate / sums).T).tocsr()
-        together = (choices.counted.T @ weighted).toarray()[None]
+        together = (choices.members.T @ weighted).toarray()[None]
     else:
         together = (pairs.T @ (rate / sums).T).T.reshape(many, contestants, contestants)
     curvature = -together * theta[:, :, None] * theta[:, None, :]
@@ -167,12 +281,11 @@ def _derivatives(
 
 
 def _pairs(choices: Choices) -> csr_matrix:
-    """The products of the counted members of a set with its members: (sets, contestants²)."""
+    """The products of the members of each set: (sets, contestants²)."""
     from scipy.sparse import csr_matrix
 
-    contestants = choices.contestants
-    counted, members = choices.counted.toarray(), choices.members.toarray()
-    return csr_matrix((counted[:, :, None] * members[:, None, :]).reshape(len(members), contestants**2))
+    members = choices.members.toarray()
+    return csr_matrix((members[:, :, None] * members[:, None, :]).reshape(len(members), choices.contestants**2))
 
 
 def distinct(columns: list[npt.NDArray[np.integer]], base: int) -> tuple[Integers, Integers]:
@@ -236,11 +349,12 @@ def _distinct_patterns(
 
 def _expand(
     patterns: _Patterns, contestants: int
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_], Integers, Floats, csr_matrix]:
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_], Integers, Floats, list[csr_matrix]]:
     """The choices of each pattern.
 
     Gives the members of each choice set and which of them count (sets, seats), each row sorted; the pattern and the
-    weight of each; and how many choices each contestant won: (patterns, contestants).
+    weight of each; and how many choices each contestant won, (patterns, contestants), where all members count and
+    where some do not.
     """
     from scipy.sparse import csr_matrix
 
@@ -249,7 +363,7 @@ def _expand(
     bits = (patterns.tied * (1 << np.arange(seats))).sum(axis=1)
     shapes = bits * (seats + 1) + (patterns.player != NOBODY).sum(axis=1)
     members, counts, owners, weights = [], [], [], []
-    winners, win_owners, win_weights = [], [], []
+    won: list[list[tuple[npt.NDArray[np.int32], Integers, Floats]]] = [[], []]
     for shape in np.unique(shapes):
         rows = np.flatnonzero(shapes == shape)
         there = int(shape % (seats + 1))
@@ -268,22 +382,22 @@ def _expand(
             counts.append(flags)
             owners.append(owner)
             weights.append(np.full(len(owner), weight))
+            clean = counted.all(axis=1)
             for k in range(len(chosen)):
-                of = counted[:, k]
-                winners.append(player[of, k])
-                win_owners.append(owner[of])
-                win_weights.append(np.full(int(of.sum()), weight / len(chosen)))
-    won = csr_matrix(
-        (_all(win_weights, np.float64), (_all(win_owners, np.int64), _all(winners, np.int64))),
-        shape=(len(patterns.player), contestants),
-    )
+                for kind, of in zip(won, (clean, counted[:, k] & ~clean), strict=True):
+                    kind.append((player[of, k], owner[of], np.full(int(of.sum()), weight / len(chosen))))
+    wins = []
+    for kind in won:
+        winners, winning, shares = zip(*kind, strict=True) if kind else ((), (), ())
+        cells = (_all(winning, np.int64), _all(winners, np.int64))
+        wins.append(csr_matrix((_all(shares, np.float64), cells), shape=(len(patterns.player), contestants)))
     empty = np.zeros((0, seats))
     return (
         np.concatenate(members or [empty.astype(np.int32)]),
         np.concatenate(counts or [empty.astype(np.bool_)]),
         _all(owners, np.int64),
         _all(weights, np.float64),
-        won,
+        wins,
     )
 
 
@@ -314,5 +428,5 @@ def _subsets(group: range) -> Iterator[tuple[tuple[int, ...], float]]:
             yield tuple(group[(turn + k) % size] for k in range(count)), 1 / size
 
 
-def _all(parts: list[npt.NDArray[Any]], kind: type[Any]) -> npt.NDArray[Any]:
+def _all(parts: Sequence[npt.NDArray[Any]], kind: type[Any]) -> npt.NDArray[Any]:
     return np.concatenate(parts).astype(kind) if parts else np.zeros(0, kind)

@@ -29,7 +29,7 @@ from caboose.arena.bootstrap import (
     superiority,
 )
 from caboose.arena.games import NOBODY, Games
-from caboose.arena.luce import PRIOR, Choices, choices, influences, resolved, strengths
+from caboose.arena.luce import PRIOR, Choices, choices, influences, rated, resolved, strengths
 
 ELO: Final = 400 / math.log(10)  # of one unit of λ
 SAME: Final = 1e-6  # Elo; ratings that differ less are the same but for rounding
@@ -120,7 +120,8 @@ def standings(
     weights = drawn(groups.count, replicates, seed)
     rating, ratings = _ratings(choices(games, contestants, groups.of_game, groups.count), weights, prior)
     for values in (rating[None], ratings):
-        values -= values[:, played].mean(axis=1, keepdims=True) if anchor is None else values[:, [anchor]]
+        if played.any():
+            values -= values[:, played].mean(axis=1, keepdims=True) if anchor is None else values[:, [anchor]]
         values[:, ~played] = math.nan
     with np.errstate(invalid="ignore"):  # 0 / 0 where somebody has no block
         means = sums.sum(axis=1) / blocks.sum(axis=0)
@@ -202,8 +203,10 @@ def _block_means(games: Games, groups: Groups, contestants: int) -> tuple[Floats
 def _ratings(made: Choices, weights: Floats, prior: float) -> tuple[Floats, Floats]:
     """The ratings, (contestants,), and those of each replicate, (replicates, contestants), not yet anchored."""
     worth = strengths(made, prior)
+    rating = rated(made, made.total(), worth[None], prior)[0]
     if weights.shape[0] * made.sets.shape[1] <= _MOST_SOLVED:
-        again = resolved(made, weights @ made.sets.toarray(), weights @ made.wins, worth, prior)
+        counts = made.weighted(weights)
+        again = rated(made, counts, resolved(made, counts, worth, prior), prior)
     else:
-        again = worth + (weights - 1) @ influences(made, worth, prior)
-    return worth * ELO, again * ELO
+        again = rating + (weights - 1) @ influences(made, worth, rating, prior)
+    return rating * ELO, again * ELO

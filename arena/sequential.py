@@ -163,6 +163,9 @@ def block_values(games: Games, one: int, other: int | None, unit: str) -> tuple[
     Scores of seats of ``one`` against those of ``other`` at the same table, or the margins of ``one`` in pips at tables
     where ``other`` sits too; ``other`` None stands for all others. A fault of a third takes the game away. Who has a
     fault of its own lost its pairs; in pips its own margin counts, and the fault of the other takes the game away.
+
+    Scores of two that play alike are ½ in every block where all others at the table are theirs, as in a comparison;
+    with third ones at it only on average, since a rotation does not change who sits how far behind whom.
     """
     mine = games.player == one
     theirs = (games.player != NOBODY) & ~mine if other is None else games.player == other

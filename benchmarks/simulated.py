@@ -89,6 +89,7 @@ def with_fault(games: Games, row: int, seat: int) -> Games:
     """The same games, with a fault of ``seat`` in game ``row``: it is last, and the others do not count."""
     place, counted = games.place.copy(), games.counted.copy()
     there = games.player[row] != NOBODY
+    place[row] -= place[row] > place[row, seat]
     place[row, seat] = there.sum()
     counted[row] = False
     counted[row, seat] = True
