@@ -107,8 +107,8 @@ def standings(
     """How ``contestants`` contestants, numbered from 0, stand after ``games``.
 
     ``anchor`` is the number of the contestant whose rating is 0; None: the mean of all that played is. ``replicates``
-    is the size of the bootstrap, ``seed`` its seed, ``prior`` as in ``luce``. Raises ``ValueError`` when a number of a
-    contestant is too high, or the anchor has no game that counts.
+    is the size of the bootstrap, at least 2, ``seed`` its seed, ``prior`` as in ``luce``. Raises ``ValueError`` when a
+    number of a contestant is too high, or the anchor has no game that counts.
     """
     if int(games.player.max(initial=NOBODY)) >= contestants:
         raise ValueError(f"there are {contestants} contestants, but games of number {int(games.player.max())}")
