@@ -63,13 +63,14 @@ class Standings:
     """All contestants, by number, and how they compare.
 
     ``superiority``: (contestants, contestants), the likelihood that the row's is stronger than the column's, 0 to 1.
-    ``covariance``: (contestants, contestants), of the anchored ratings, Elo². Of a contestant without counted games
-    both are not a number. ``games`` and ``blocks`` were played, ``tainted`` of the games have a fault.
+    ``replicates``: (replicates, contestants), the anchored ratings that came of each drawing of blocks. Of a contestant
+    without counted games both are not a number. ``games`` and ``blocks`` were played, ``tainted`` of the games have a
+    fault.
     """
 
     contestants: tuple[Standing, ...]
     superiority: Floats
-    covariance: Floats
+    replicates: Floats
     games: int
     blocks: int
     tainted: int
@@ -78,21 +79,19 @@ class Standings:
         """The contestants from the best rating to the worst; those without one at the end."""
         return sorted(self.contestants, key=lambda one: math.inf if one.rating.value is None else -one.rating.value)
 
+    @property
+    def covariance(self) -> Floats:
+        """Of the ratings: (contestants, contestants), Elo²."""
+        contestants = len(self.contestants)
+        return np.asarray(np.cov(self.replicates, rowvar=False)).reshape(contestants, contestants)
+
     def difference(self, one: int, other: int) -> Estimate:
-        """How much higher the rating of ``one`` is than that of ``other``; the interval is t · the standard error."""
+        """How much higher the rating of ``one`` is than that of ``other``."""
         ratings = self.contestants[one].rating.value, self.contestants[other].rating.value
         if ratings[0] is None or ratings[1] is None:
             return Estimate()
-        value = ratings[0] - ratings[1]
         blocks = min(self.contestants[one].blocks, self.contestants[other].blocks)
-        if blocks < 2:
-            return Estimate(value)
-        from scipy.special import stdtrit
-
-        of = self.covariance
-        error = math.sqrt(max(0.0, of[one, one] + of[other, other] - 2 * of[one, other]))
-        half = float(stdtrit(blocks - 1, 0.975)) * error
-        return Estimate(value, error, value - half, value + half)
+        return estimate(ratings[0] - ratings[1], self.replicates[:, one] - self.replicates[:, other], blocks)
 
 
 def standings(
@@ -143,7 +142,7 @@ def standings(
             for i in range(contestants)
         ),
         superiority=better,
-        covariance=np.cov(ratings, rowvar=False).reshape(contestants, contestants),
+        replicates=ratings,
         games=len(games),
         blocks=groups.blocks,
         tainted=int((there & ~games.counted).any(axis=1).sum()),
