@@ -359,26 +359,33 @@ def _expand(
     from scipy.sparse import csr_matrix
 
     seats = patterns.player.shape[1]
-    # A number for the shape of a pattern: who ties with whom, and how many there are.
-    bits = (patterns.tied * (1 << np.arange(seats))).sum(axis=1)
-    shapes = bits * (seats + 1) + (patterns.player != NOBODY).sum(axis=1)
+    # Choices are about those that share a place, from ``start`` to before ``end``: worked out at once for all patterns
+    # in which the same places are shared, with as many seats behind them.
+    there = (patterns.player != NOBODY).sum(axis=1)
+    row, start = np.nonzero(~patterns.tied & (patterns.player != NOBODY))
+    end = np.append(start[1:], 0)
+    last = np.flatnonzero(np.diff(row, append=-1))
+    end[last] = there[row[last]]
+    key = (start * (seats + 1) + end) * (seats + 1) + there[row]
+    order = np.argsort(key, kind="stable")
     members, counts, owners, weights = [], [], [], []
     won: list[list[tuple[npt.NDArray[np.int32], Integers, Floats]]] = [[], []]
-    for shape in np.unique(shapes):
-        rows = np.flatnonzero(shapes == shape)
-        there = int(shape % (seats + 1))
-        tied = patterns.tied[rows[0]]
-        for chosen, left, weight in _stages(tied[:there].tolist()):
+    for same in np.split(order, np.flatnonzero(np.diff(key[order])) + 1) if len(order) else []:
+        rows, first = row[same], same[0]
+        left = range(int(end[first]), int(there[row[first]]))
+        for chosen, weight in _subsets(range(int(start[first]), left.start)):
+            if len(chosen) + len(left) < 2:
+                continue
             places = [*chosen, *left]
             player, counted = patterns.player[rows][:, places], patterns.counted[rows][:, places]
             real = (player != player[:, :1]).any(axis=1) & counted.any(axis=1)
             player, counted, owner = player[real], counted[real], rows[real]
-            order = np.argsort(player * 2 + counted, axis=1)
+            by_player = np.argsort(player * 2 + counted, axis=1)
             padded = np.full((len(owner), seats), NOBODY, np.int32)
-            padded[:, : len(places)] = np.take_along_axis(player, order, axis=1)
+            padded[:, : len(places)] = np.take_along_axis(player, by_player, axis=1)
             members.append(padded)
             flags = np.zeros((len(owner), seats), np.bool_)
-            flags[:, : len(places)] = np.take_along_axis(counted, order, axis=1)
+            flags[:, : len(places)] = np.take_along_axis(counted, by_player, axis=1)
             counts.append(flags)
             owners.append(owner)
             weights.append(np.full(len(owner), weight))
@@ -399,20 +406,6 @@ def _expand(
         _all(weights, np.float64),
         wins,
     )
-
-
-def _stages(tied: list[bool]) -> Iterator[tuple[tuple[int, ...], range, float]]:
-    """The choices in one result: who of the tied may be the next, those behind them, and the weight."""
-    start = 0
-    while start < len(tied):
-        end = start + 1
-        while end < len(tied) and tied[end]:
-            end += 1
-        size, left = end - start, range(end, len(tied))
-        for chosen, weight in _subsets(range(start, end)):
-            if len(chosen) + len(left) > 1:
-                yield chosen, left, weight
-        start += size
 
 
 def _subsets(group: range) -> Iterator[tuple[tuple[int, ...], float]]:
