@@ -4,8 +4,9 @@
 VENV := .venv
 EXTRAS := dev
 SECONDS ?= 60
+KILLS ?= 50
 RUN ?= latest
-LADDER := random greedy planner mcts --preset family --players 4 --rounds 13 --blocks 6 --movetime 20 --seed 1
+LADDER := build/ladder
 
 BIN := $(VENV)/bin
 READY := $(VENV)/ready$(if $(filter-out 0,$(CABOOSE_NATIVE)),-native)
@@ -26,8 +27,13 @@ help: ## show this list
 test: lint pytest ## check the code and run the tests
 
 .PHONY: ladder
-ladder: $(READY) ## let the built-in bots play, each in a process of its own, and show the standings
-	@$(BIN)/caboose match $(LADDER)
+ladder: $(READY) ## play a small ladder of the built-in bots (two minutes at most), and show the standings
+	@rm -rf $(LADDER) && mkdir -p build
+	@$(BIN)/caboose ladder init $(LADDER) --seed 1
+	@for bot in random greedy planner mcts; do $(BIN)/caboose ladder add $(LADDER) $$bot || exit 1; done
+	@$(BIN)/caboose ladder add $(LADDER) mcts --name mcts-level-3 --option Level=3
+	@$(BIN)/caboose ladder add-list $(LADDER) main --format random --rounds 3 --nodes 200 --blocks 30 --generation 8
+	@$(BIN)/caboose ladder run $(LADDER) --minutes 1
 
 .PHONY: lint
 lint: $(READY) ## check style and types, and the stubs against the compiled modules
@@ -67,6 +73,10 @@ soak: $(READY) ## look for rare faults of the rules and then of the referee, for
 	$(BIN)/python tests/soak.py --seconds $(SECONDS) || failed=yes; echo; \
 	$(BIN)/python tests/soak_referee.py --seconds $(SECONDS) || failed=yes; \
 	[ -z "$$failed" ]
+
+.PHONY: kills
+kills: $(READY) ## kill a ladder KILLS=50 times, and compare it with one that nobody disturbed
+	@$(BIN)/python tests/killing.py --kills $(KILLS)
 
 .PHONY: instructions
 instructions: $(READY) ## count the core's instructions (valgrind) and compare with the kept counts

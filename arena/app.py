@@ -12,9 +12,10 @@ import typer
 from caboose.arena import caboose_version
 from caboose.arena.errors import CallError, RunError
 
-# In the order of the help. Each is a function of its own name, in a module of its own name in commands/.
+# In the order of the help. Each is a function, or an application, of its own name, in a module of its own name in
+# commands/.
 COMMANDS: Final = (
-    "match", "show", "analyse", "verify", "convert", "log", "engine", "check", "perft", "rules", "bench",
+    "match", "ladder", "show", "analyse", "verify", "convert", "log", "engine", "check", "perft", "rules", "bench",
 )  # fmt: skip
 
 _INTERRUPTED: Final = 130  # what typer makes of Ctrl-C
@@ -37,7 +38,11 @@ def make_app(arguments: Sequence[str]) -> typer.Typer:
         names = [name for name in COMMANDS if name == arguments[0]]
     for name in names:
         module = importlib.import_module(f"caboose.arena.commands.{name}")
-        app.command()(getattr(module, name))
+        command = getattr(module, name)
+        if isinstance(command, typer.Typer):
+            app.add_typer(command)
+        else:
+            app.command()(command)
     return app
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import shlex
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +36,7 @@ RESTARTS: Final = ("auto", "on", "off")
 CRASHED: Final = ("lost", "replayed")
 CRASHES: Final = ("start", "dead")  # the kinds of faults that are crashes
 MOST_REPLAYS: Final = 2  # of one game; then it is lost all the same
+KEPT: Final = 8  # built-in players that are kept from plan to plan, where the table is not larger
 
 # The branches of a block's seed, one for each thing that is drawn by lot.
 _DEALS, _SEATING = 0, 1
@@ -100,18 +102,20 @@ def seatings(plan: Plan, block: int) -> list[tuple[int, ...]]:
 
 
 class Bench:
-    """The players of a plan, one for each entry of the line-up.
+    """The players of a plan, one for each entry of the line-up; ``players`` if they are given.
 
     A context manager: engine processes start when they are first needed, and are gone when it is left. Built-in bots
     are kept from game to game. A foreign engine is, unless the plan says otherwise, a new process in each: the deals of
     a block come again with the seats exchanged, and one that remembers would know the hands of the others.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, players: Sequence[Bot] | None = None) -> None:
         lineup = plan.lineup
-        self.players: list[Bot] = [
-            lineup.contestants[number].player(plan.control, plan.in_process, plan.launch) for number in lineup.entries
-        ]
+        self.players: list[Bot] = (
+            [lineup.contestants[number].player(plan.control, plan.in_process, plan.launch) for number in lineup.entries]
+            if players is None
+            else list(players)
+        )
         engines = [
             (player, lineup.contestants[number].builtin)
             for number, player in zip(lineup.entries, self.players, strict=True)
@@ -138,6 +142,65 @@ class Bench:
         for player in self.players:
             if isinstance(player, EngineProcess):
                 player.log = None
+
+
+class Players:
+    """The players of one plan after another, for who plays blocks of many plans.
+
+    A context manager, which closes engines when it is left. Built-in bots are kept for plans to come, the ``KEPT`` that
+    were used last: to start the process of one takes longer than many a game.
+    """
+
+    def __init__(self) -> None:
+        self._plan: Plan | None = None
+        self._bench: Bench | None = None
+        self._kept: dict[object, Bot] = {}  # the one used last is the last
+
+    def bench(self, plan: Plan) -> Bench:
+        """The players of ``plan``. Those of the last plan play no more, unless it is the same."""
+        if self._bench is not None and self._plan == plan:
+            return self._bench
+        self._leave()
+        self._plan, self._bench = plan, Bench(plan, self._seated(plan))
+        return self._bench
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes all engines."""
+        self._leave()
+        kept, self._kept = self._kept, {}
+        close_all(player for player in kept.values() if isinstance(player, EngineProcess))
+
+    def _leave(self) -> None:
+        """Closes the engines of the last plan that are not kept."""
+        if self._bench is not None:
+            kept = {id(player) for player in self._kept.values()}
+            engines = (player for player in self._bench.players if isinstance(player, EngineProcess))
+            close_all(player for player in engines if id(player) not in kept)
+            self._plan = self._bench = None
+
+    def _seated(self, plan: Plan) -> list[Bot]:
+        players: list[Bot] = []
+        seats: Counter[int] = Counter()
+        for number in plan.lineup.entries:
+            contestant = plan.lineup.contestants[number]
+            key = (contestant, plan.control, plan.in_process, plan.launch, seats[number])
+            seats[number] += 1
+            player = self._kept.pop(key, None) or contestant.player(plan.control, plan.in_process, plan.launch)
+            if contestant.builtin:
+                self._kept[key] = player
+            players.append(player)
+        spare = list(self._kept)[: -max(KEPT, len(players))]
+        dropped = [self._kept.pop(key) for key in spare]
+        close_all(player for player in dropped if isinstance(player, EngineProcess))
+        return players
 
 
 def play_block(plan: Plan, bench: Bench, block: int, on_game: Callable[[], None]) -> BlockResult:

@@ -1,7 +1,7 @@
 """Where blocks are played: in this process, or in a pool of local worker processes.
 
-An executor takes a plan and the numbers of blocks and gives their results as they finish, in any order. It is a
-context manager; when it is left, for whatever reason, no worker and no engine process is there any more.
+An executor takes tasks, each a plan and the number of a block of it, and gives their results as they finish, in any
+order. It is a context manager; when it is left, for whatever reason, no worker and no engine process is there any more.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ import time
 import traceback
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from types import FrameType, TracebackType
-from typing import Final, Protocol, Self
+from typing import Final, NamedTuple, Protocol, Self
 
-from caboose.arena.blocks import Bench, Plan, play_block
+from caboose.arena.blocks import Plan, Players, play_block
 from caboose.arena.errors import RunError
 from caboose.arena.results import BlockResult
 from caboose.protocol.child import hide
@@ -33,13 +33,24 @@ STOP_SECONDS: Final = 5.0  # what a worker may take to close its engines before 
 _SAFE_PATH: Final = "PYTHONSAFEPATH"
 
 
+class Task(NamedTuple):
+    """A block to be played: the plan, and its number in it."""
+
+    plan: Plan
+    block: int
+
+
+Done = tuple[Task, BlockResult]
+
+
 class Executor(Protocol):
     """Plays blocks somewhere."""
 
-    def run(self, plan: Plan, blocks: Iterable[int], on_game: Callable[[], None]) -> Iterator[BlockResult]:
-        """Plays ``blocks`` and yields each when it is finished; ``on_game`` is called after each game.
+    def run(self, tasks: Iterable[Task | None], on_game: Callable[[], None]) -> Iterator[Done]:
+        """Plays ``tasks`` and yields each with its result when it is finished; ``on_game`` is called after each game.
 
-        The number of a block is taken from ``blocks`` just before it is played.
+        A task is taken from ``tasks`` just before it is played. None says that there is none before one of those that
+        are being played is finished; then ``tasks`` is asked again.
 
         Raises ``RunError`` when something other than a player fails for good.
         """
@@ -55,12 +66,13 @@ class LocalExecutor:
     """Plays one block after another in this process."""
 
     def __init__(self) -> None:
-        self._benches = ExitStack()
+        self._players = Players()
 
-    def run(self, plan: Plan, blocks: Iterable[int], on_game: Callable[[], None]) -> Iterator[BlockResult]:
-        bench = self._benches.enter_context(Bench(plan))
-        for block in blocks:
-            yield play_block(plan, bench, block, on_game)
+    def run(self, tasks: Iterable[Task | None], on_game: Callable[[], None]) -> Iterator[Done]:
+        for task in tasks:
+            if task is None:
+                raise ValueError("there is no task, though none is being played")
+            yield task, play_block(task.plan, self._players.bench(task.plan), task.block, on_game)
 
     def __enter__(self) -> Self:
         return self
@@ -68,7 +80,7 @@ class LocalExecutor:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._benches.close()
+        self._players.close()
 
 
 # ------------------------------------------------------------------------------------------- pool of workers
@@ -78,11 +90,11 @@ _Message = BlockResult | str | None  # what a worker sends: a block, the trace o
 
 @dataclass(slots=True)
 class _Worker:
-    """A worker as the pool sees it; ``block`` is what it is playing."""
+    """A worker as the pool sees it; ``task`` is what it is playing."""
 
     process: SpawnProcess
     pipe: Connection
-    block: int | None = None
+    task: Task | None = None
 
 
 class PoolExecutor:
@@ -95,21 +107,21 @@ class PoolExecutor:
         self._count = workers
         self._workers: list[_Worker] = []
 
-    def run(self, plan: Plan, blocks: Iterable[int], on_game: Callable[[], None]) -> Iterator[BlockResult]:
-        unplayed = iter(blocks)
-        waiting: deque[int] = deque()
-        losses: Counter[int] = Counter()
+    def run(self, tasks: Iterable[Task | None], on_game: Callable[[], None]) -> Iterator[Done]:
+        unplayed = iter(tasks)
+        waiting: deque[Task] = deque()
+        losses: Counter[Task] = Counter()
         while True:
-            idle = self._count - sum(worker.block is not None for worker in self._workers)
-            waiting.extend(islice(unplayed, idle - len(waiting)))
+            idle = self._count - sum(worker.task is not None for worker in self._workers)
+            waiting.extend(_available(unplayed, idle - len(waiting)))
             while waiting and len(self._workers) < self._count:
-                self._workers.append(_start_worker(plan))
+                self._workers.append(_start_worker())
             for worker in self._workers:
-                if worker.block is None and waiting:
-                    worker.block = waiting.popleft()
+                if worker.task is None and waiting:
+                    worker.task = waiting.popleft()
                     with suppress(OSError):  # a worker that is gone shows below
-                        worker.pipe.send(worker.block)
-            if all(worker.block is None for worker in self._workers):
+                        worker.pipe.send(worker.task)
+            if all(worker.task is None for worker in self._workers):
                 return
             ready = multiprocessing.connection.wait([worker.pipe for worker in self._workers])
             for worker in [worker for worker in self._workers if worker.pipe in ready]:
@@ -118,20 +130,22 @@ class PoolExecutor:
                 except (EOFError, OSError):
                     self._workers.remove(worker)
                     _stop_workers([worker])
-                    if worker.block is not None:
-                        losses[worker.block] += 1
-                        if losses[worker.block] == MAX_LOSSES:
-                            where = f"block {worker.block + 1}"
+                    if worker.task is not None:
+                        losses[worker.task] += 1
+                        if losses[worker.task] == MAX_LOSSES:
+                            where = f"block {worker.task.block + 1}"
                             raise RunError(f"{where}: {MAX_LOSSES} workers died while they played it") from None
-                        waiting.appendleft(worker.block)
+                        waiting.appendleft(worker.task)
                     continue
                 if message is None:
                     on_game()
                 elif isinstance(message, str):
                     raise RunError(f"a worker failed: {message}")
                 else:
-                    worker.block = None
-                    yield message
+                    task, worker.task = worker.task, None
+                    assert task is not None
+                    losses.pop(task, None)
+                    yield task, message
 
     def __enter__(self) -> Self:
         return self
@@ -143,10 +157,18 @@ class PoolExecutor:
         self._workers.clear()
 
 
-def _start_worker(plan: Plan) -> _Worker:
+def _available(tasks: Iterator[Task | None], most: int) -> Iterator[Task]:
+    """The next ``most`` tasks, or fewer where there are no more for now."""
+    for task in islice(tasks, most):
+        if task is None:
+            return
+        yield task
+
+
+def _start_worker() -> _Worker:
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=_work, args=(plan, theirs, os.environ.get(_SAFE_PATH)), daemon=True)
+    process = context.Process(target=_work, args=(theirs, os.environ.get(_SAFE_PATH)), daemon=True)
     # Ctrl-C goes to a worker too while it is young, but it is ours to decide: they are born with it blocked.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     # What lies in the current folder must not stand in for a library; engines shall not inherit that (see `_work`).
@@ -185,9 +207,9 @@ class _Stop(BaseException):
     """The worker was told to end."""
 
 
-def _work(plan: Plan, pipe: Connection, safe_path: str | None) -> None:
-    """The life of a worker: plays the blocks whose numbers come through ``pipe`` until it is closed. ``safe_path`` is
-    what the environment of its parent says of ``PYTHONSAFEPATH``, and of its engines shall."""
+def _work(pipe: Connection, safe_path: str | None) -> None:
+    """The life of a worker: plays the tasks that come through ``pipe`` until it is closed. ``safe_path`` is what the
+    environment of its parent says of ``PYTHONSAFEPATH``, and of its engines shall."""
     if safe_path is None:
         os.environ.pop(_SAFE_PATH, None)
     # Linux divides the processors among sessions first: a referee of a session of its own gets its turn when it has an
@@ -198,25 +220,25 @@ def _work(plan: Plan, pipe: Connection, safe_path: str | None) -> None:
     try:
         signal.signal(signal.SIGTERM, _raise_stop)
         threading.Thread(target=_watch_parent, daemon=True).start()
-        if any(not contestant.builtin for contestant in plan.lineup.contestants):
-            hide()
-        with Bench(plan) as bench:
+        with Players() as players:
             try:
-                _play_blocks(plan, bench, pipe)
+                _play_tasks(players, pipe)
             finally:
                 signal.signal(signal.SIGTERM, _ignore)  # nothing must interrupt the closing of engines
     except _Stop:
         pass
 
 
-def _play_blocks(plan: Plan, bench: Bench, pipe: Connection) -> None:
+def _play_tasks(players: Players, pipe: Connection) -> None:
     while True:
         try:
-            block = pipe.recv()
+            plan, block = pipe.recv()
         except (EOFError, ConnectionError):
             return
         try:
-            message: _Message = play_block(plan, bench, block, lambda: pipe.send(None))
+            if any(not contestant.builtin for contestant in plan.lineup.contestants):
+                hide()
+            message: _Message = play_block(plan, players.bench(plan), block, lambda: pipe.send(None))
         except OSError as error:  # what this machine lacks, or a log that cannot be written
             message = str(error)
         except Exception:

@@ -15,6 +15,8 @@ from caboose.arena.bootstrap import CONFIDENCE, Estimate, Floats, Integers, grou
 from caboose.arena.games import NOBODY, Games
 from caboose.arena.luce import distinct
 
+Whole = list[tuple[npt.NDArray[np.intp], Integers]]
+
 
 @dataclass(frozen=True, slots=True)
 class Gain:
@@ -48,8 +50,8 @@ class Seats:
     p: float | None
 
 
-def gain(games: Games) -> Gain:
-    """The factor by which blocks cut the variance of margins.
+def gain(games: Games, whole: Whole | None = None) -> Gain:
+    """The factor by which blocks cut the variance of margins. ``whole`` is ``whole_blocks(games)``, for who has it.
 
     For a contestant in one line-up, s² is the variance of its margins in single games, b² that of its means over
     blocks of k games. Games of their own would give s²/k; the factor is Σ s²/k over Σ b², sums over contestants and
@@ -57,7 +59,7 @@ def gain(games: Games) -> Gain:
     """
     alone = together = 0.0
     freedom, blocks = 0.0, 0
-    for rows, lineup in _whole_blocks(games):
+    for rows, lineup in whole_blocks(games) if whole is None else whole:
         size = rows.shape[1]
         count = np.bincount(lineup)
         blocks += int(count[count > 1].sum())
@@ -77,9 +79,9 @@ def gain(games: Games) -> Gain:
     return Gain(alone / together if together > 0 else None, alone / freedom, together / freedom, blocks)
 
 
-def seat_bias(games: Games) -> list[Seats]:
-    """How the seats fared, for each number of players at a table."""
-    return [_seats(games, rows) for rows, _ in _whole_blocks(games)]
+def seat_bias(games: Games, whole: Whole | None = None) -> list[Seats]:
+    """How the seats fared, for each number of players at a table. ``whole`` as in ``gain``."""
+    return [_seats(games, rows) for rows, _ in (whole_blocks(games) if whole is None else whole)]
 
 
 def _seats(games: Games, rows: npt.NDArray[np.intp]) -> Seats:
@@ -131,7 +133,7 @@ def _hotelling(values: Floats) -> float | None:
     return float(fdtrc(columns, count - columns, square * (count - columns) / (columns * (count - 1))))
 
 
-def _whole_blocks(games: Games) -> list[tuple[npt.NDArray[np.intp], Integers]]:
+def whole_blocks(games: Games) -> Whole:
     """The whole blocks of each number of seats: the rows of their games, (blocks, games), and their line-ups."""
     if not len(games):
         return []

@@ -64,12 +64,13 @@ class Entrant:
 @dataclass(frozen=True, slots=True)
 class Contestant:
     """A player of a match: an entrant with the options that it is given, its ``label``, by which it is known in this
-    match, and what it says of itself."""
+    match, and what it says of itself. ``launch`` is how its process is started, if that is not the same for all."""
 
     label: str
     entrant: Entrant
     options: tuple[tuple[str, str], ...] = ()
     about: About = About()
+    launch: Launch | None = None
 
     @property
     def builtin(self) -> str:
@@ -85,7 +86,7 @@ class Contestant:
         """A player for a seat: in this process if that is wanted and it is built in, else an engine not yet started."""
         if self.builtin and in_process:
             return make_builtin(self.builtin, dict(self.options), measuring=True)
-        return self.entrant.process(control, launch, dict(self.options))
+        return self.entrant.process(control, self.launch or launch, dict(self.options))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from typing import BinaryIO, Protocol
 from caboose.arena import caboose_version
 from caboose.arena.blocks import Plan
 from caboose.arena.errors import RunError
-from caboose.arena.executors import Executor
+from caboose.arena.executors import Executor, Task
 from caboose.arena.lineup import Contestant
 from caboose.arena.records import Recorder, without_logs
 from caboose.arena.results import BlockResult, MatchResult, Played
@@ -68,7 +68,7 @@ def play_match(
     started, clock = datetime.now(UTC), time.monotonic()
     try:
         with executor:
-            for result in executor.run(plan, numbers, watcher.game_over):
+            for _, result in executor.run((Task(plan, number) for number in numbers), watcher.game_over):
                 # Counted before it is recorded: what stands in the record is never missing from the results.
                 finished[result.block] = result if recorder is None else without_logs(result)
                 board.add(result)

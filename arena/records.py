@@ -40,16 +40,17 @@ class _Begun:
 
 
 class Recorder:
-    """Appends the games of a match to ``file``, which ``open_record`` opened.
+    """Appends the games of a match, or of what ``event`` says, to ``file``, which ``open_record`` opened.
 
     All games of a block are written when it is over, since its deals come again in each of them: a player must not be
     able to look them up. What is written when it begins is a commitment to them. The nonces come from the system's
     source of chance and not from the seed of the match: who guesses the seed must not find it confirmed.
     """
 
-    def __init__(self, file: BinaryIO, plan: Plan, played: Sequence[Played]) -> None:
+    def __init__(self, file: BinaryIO, plan: Plan, played: Sequence[Played], event: str = "caboose match") -> None:
         self._file = file
         self._plan = plan
+        self._event = event
         self._players = [_player(played[number]) for number in plan.lineup.entries]
         self._begun: dict[int, _Begun] = {}
 
@@ -69,7 +70,7 @@ class Recorder:
         begun = self._begun.pop(result.block)
         texts = []
         for number, game in enumerate(result.games, 1):
-            event = f"caboose match, block {result.block + 1}, game {number}"
+            event = f"{self._event}, block {result.block + 1}, game {number}"
             texts.append(record_text(self._record(game, event, begun)))
         self._write("\n".join(["", *texts]))
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from caboose.arena.blocks import Plan
-from caboose.arena.executors import LocalExecutor
+from caboose.arena.executors import LocalExecutor, Task
 from caboose.arena.games import Games
-from caboose.arena.lineup import make_contestants, make_lineup
+from caboose.arena.lineup import About, Lineup, make_contestants, make_entrants, make_entries
 from caboose.arena.results import BlockResult
 from caboose.engine.rules import Rules
 from caboose.protocol.timing import TimeControl
@@ -17,11 +17,13 @@ from caboose.protocol.timing import TimeControl
 
 def play(bots: Sequence[str], players: int, blocks: int, *, nodes: int = 1, seed: int = 1) -> Games:
     """``blocks`` blocks of one round a game under the rules ``family``, in this process."""
-    lineup = make_lineup(make_contestants(bots, (), ()), players)
+    contestants = make_contestants(make_entrants(bots, ()), [About()] * len(bots), ())
+    lineup = Lineup(contestants, make_entries(len(bots), players))
     rules = Rules.of("family", players, rounds=1)
     plan = Plan(rules=rules, lineup=lineup, control=TimeControl(nodes=nodes), seed=seed, in_process=True)
     with LocalExecutor() as executor:
-        return columns(list(executor.run(plan, range(blocks), lambda: None)), lineup.entries)
+        done = executor.run((Task(plan, block) for block in range(blocks)), lambda: None)
+        return columns([result for _, result in done], lineup.entries)
 
 
 def columns(blocks: Sequence[BlockResult], entries: Sequence[int]) -> Games:

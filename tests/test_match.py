@@ -21,12 +21,12 @@ from rich.console import Console
 
 from caboose.arena.blocks import Bench, Plan, block_deals, deal_seed, play_block, seatings
 from caboose.arena.errors import CallError, RunError
-from caboose.arena.executors import Executor, LocalExecutor, PoolExecutor
+from caboose.arena.executors import Done, Executor, LocalExecutor, PoolExecutor, Task
 from caboose.arena.lineup import make_entrants, parse_options
 from caboose.arena.match import play_match, standings
 from caboose.arena.meeting import meet
 from caboose.arena.report import MatchProgress
-from caboose.arena.results import BlockResult, MatchResult, ResultError, read_result, write_result
+from caboose.arena.results import MatchResult, ResultError, read_result, write_result
 from caboose.arena.stats import Scoreboard
 from caboose.engine.rules import Rules
 from caboose.protocol.timing import TimeControl
@@ -199,9 +199,9 @@ def test_the_same_seed_is_the_same_match_everywhere(tmp_path: Path) -> None:
 class Backwards:
     """An executor whose blocks finish in the opposite order."""
 
-    def run(self, plan: Plan, blocks: Iterable[int], on_game: Callable[[], None]) -> Iterator[BlockResult]:
+    def run(self, tasks: Iterable[Task | None], on_game: Callable[[], None]) -> Iterator[Done]:
         with LocalExecutor() as local:
-            yield from local.run(plan, reversed(list(blocks)), on_game)
+            yield from local.run(reversed(list(tasks)), on_game)
 
     def __enter__(self) -> Self:
         return self
@@ -271,7 +271,7 @@ def test_an_exception_in_a_worker_is_told() -> None:
     plan = make_plan("greedy", "random")
     broken = replace(plan, on_fault="shrug")
     with PoolExecutor(1) as pool, pytest.raises(RunError, match="on_fault 'shrug'"):
-        list(pool.run(broken, range(2), lambda: None))
+        list(pool.run([Task(broken, 0), Task(broken, 1)], lambda: None))
 
 
 # ------------------------------------------------------------------------------------------------ engines
@@ -400,12 +400,12 @@ def test_blocks_are_taken_when_they_are_played() -> None:
     for executor, most in executors:
         taken: list[int] = []
 
-        def take(block: int, taken: list[int] = taken) -> int:
+        def take(block: int, taken: list[int] = taken) -> Task:
             taken.append(block)
-            return block
+            return Task(plan, block)
 
         with executor:
-            for finished, _ in enumerate(executor.run(plan, map(take, range(6)), lambda: None), 1):
+            for finished, _ in enumerate(executor.run(map(take, range(6)), lambda: None), 1):
                 assert len(taken) <= finished + most
         assert taken == list(range(6))
 

@@ -14,6 +14,7 @@ import typer
 from rich.console import Console
 
 from caboose import bots as builtin
+from caboose.arena import controls
 from caboose.arena.blocks import CRASHED, FALLBACK, MOST_REPLAYS, RESTARTS, Plan
 from caboose.arena.commands.table import PANEL as TABLE
 from caboose.arena.commands.table import PLAYERS_RANGE, PresetOption, RuleOption, SetOption, make_rules
@@ -28,6 +29,7 @@ from caboose.arena.commands.untrusted import (
     make_folder,
     make_launch,
 )
+from caboose.arena.controls import parse_tc
 from caboose.arena.errors import CallError, RunError
 from caboose.arena.executors import Executor, LocalExecutor, PoolExecutor
 from caboose.arena.lineup import Lineup, make_entrants, make_entries, parse_options
@@ -47,7 +49,6 @@ from caboose.protocol.child import hide
 from caboose.protocol.referee import FAULT_POLICIES
 from caboose.protocol.timing import DEFAULT_GUARD, DEFAULT_MARGIN, DEFAULT_STARTUP, TimeControl
 
-DEFAULT_MOVETIME: Final = 20.0
 DEFAULT_BLOCKS: Final = 20
 SEED_BITS: Final = 128
 STANDARD_OUTPUT: Final = Path("-")
@@ -359,14 +360,15 @@ def check_word(name: str, value: str, words: Sequence[str]) -> None:
 def make_control(*, tc: str | None, **given: Any) -> TimeControl:
     """The time control that a call asks for: the fields of ``TimeControl``, and ``tc`` in seconds for its clock. Raises
     ``CallError``."""
-    if tc is not None:
-        given["clock"], given["increment"] = _parse_tc(tc)
-    if all(given.get(name) is None for name in ("movetime", "clock", "roundcap", "gamecap", "nodes", "playouts")):
-        given["movetime"] = DEFAULT_MOVETIME
     try:
-        return TimeControl(**given)
+        if tc is not None:
+            given["clock"], given["increment"] = parse_tc(tc)
     except ValueError as error:
-        raise CallError(f"time control: {error}") from None
+        raise CallError(f"--tc {error}") from None
+    try:
+        return controls.make_control(**given)
+    except ValueError as error:
+        raise CallError(str(error)) from None
 
 
 def check_writable(name: str, path: Path) -> None:
@@ -395,12 +397,3 @@ def open_games(path: Path) -> BinaryIO:
         return open_record(path)
     except OSError as error:
         raise CallError(f"--record {path}: {error.strerror}") from None
-
-
-def _parse_tc(text: str) -> tuple[float, float]:
-    """Base and increment in ms."""
-    base, _, increment = text.partition("+")
-    try:
-        return float(base) * 1000, float(increment or "0") * 1000
-    except ValueError:
-        raise CallError(f"--tc {text}: expected BASE+INC in seconds, such as 60+0.5") from None

@@ -1,0 +1,66 @@
+"""``caboose ladder run``: plays what is left."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from caboose.arena.commands.ladder_edit import FolderArgument
+from caboose.arena.executors import Executor, LocalExecutor, PoolExecutor
+from caboose.arena.ladder.config import read_spec
+from caboose.arena.ladder.folder import locked
+from caboose.arena.ladder.progress import LadderProgress
+from caboose.arena.ladder.run import Limit, open_store, play, prepare
+from caboose.arena.ladder.tables import print_standings
+from caboose.arena.match import interruptible
+from caboose.protocol.child import hide
+
+
+def run(
+    folder: FolderArgument,
+    blocks: Annotated[int | None, typer.Option(min=1, help="Play that many more at most.", show_default=False)] = None,
+    minutes: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0, help="Begin no block after that time. What was begun is played to its end.", show_default=False
+        ),
+    ] = None,
+    concurrency: Annotated[
+        int | None,
+        typer.Option(min=1, help="Blocks played at the same time, each in a process; by default one for each core."),
+    ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit code 1 when there was any fault.")] = False,
+) -> None:
+    """Play what is left of the ladder, and print the standings.
+
+    However it ends, all finished blocks are kept, and another run goes on where this one was: Ctrl-C ends it at once,
+    without the blocks in flight. Exit code 1: it was interrupted, or something went wrong.
+    """
+    spec = read_spec(folder)
+    if any(not engine.builtin for engine in spec.engines):
+        hide()
+    workers = concurrency or len(os.sched_getaffinity(0))
+    limit = Limit(blocks=blocks, seconds=None if minutes is None else minutes * 60)
+    console, progress = Console(highlight=False), LadderProgress(Console(stderr=True, highlight=False), limit)
+    with ExitStack() as stack:
+        stack.enter_context(locked(folder))
+        store = stack.enter_context(open_store(folder, writing=True))
+        shield = stack.enter_context(interruptible())
+        ready = prepare(folder, spec, store)
+        for text in ready.news:
+            console.print(Text(text, style="bold"))
+        workers = max(1, min(workers, ready.left))
+        executor: Executor = LocalExecutor() if workers == 1 else PoolExecutor(workers)
+        with progress:
+            problem = play(ready, executor, limit, progress)
+        shield()
+        if problem:
+            console.print(Text(f"{problem}: {ready.left:,} blocks are left", style="bold"))
+        print_standings(console, store, store.lists())
+    if problem or (strict and progress.faults):
+        raise typer.Exit(1)

@@ -1,0 +1,110 @@
+"""``caboose ladder status``, ``standings``, ``games`` and ``export``: what a ladder has come to."""
+
+from __future__ import annotations
+
+import json as json_text
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+from rich.console import Console
+
+from caboose.arena.commands.files import output_errors, written
+from caboose.arena.commands.ladder_edit import FolderArgument
+from caboose.arena.errors import CallError
+from caboose.arena.ladder.config import read_spec
+from caboose.arena.ladder.export import export_csv, export_lines, export_records
+from caboose.arena.ladder.folder import runner
+from caboose.arena.ladder.run import open_store
+from caboose.arena.ladder.status import games_table, print_status, status_data
+from caboose.arena.ladder.store import ListRow, Store
+from caboose.arena.ladder.tables import print_standings, standings_data
+
+DEFAULT_LAST: Final = 20
+KINDS: Final = ("csv", "jsonl", "records")
+
+ListsOption = Annotated[
+    list[str] | None,
+    typer.Option("--list", metavar="NAME", help="Only that list; all together if none is named. May be repeated."),
+]
+
+
+def status(
+    folder: FolderArgument,
+    json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
+) -> None:
+    """Show what is played, how far it is, and whether a run is going on. No engine is started."""
+    spec = read_spec(folder)
+    with open_store(folder) as store:
+        if json:
+            print(json_text.dumps(status_data(folder, spec, store, runner(folder)), indent=1))
+        else:
+            print_status(Console(highlight=False), folder, spec, store, runner(folder))
+
+
+def standings(
+    folder: FolderArgument,
+    list: ListsOption = None,
+    times: Annotated[bool, typer.Option("--times", help="Show also what time the engines used.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
+) -> None:
+    """Show how the engines stand, with intervals."""
+    with open_store(folder) as store:
+        rows = _lists(folder, store, list or [])
+        if json:
+            print(json_text.dumps(standings_data(store, rows), indent=1))
+        else:
+            print_standings(Console(highlight=False), store, rows, times=times)
+
+
+def games(
+    folder: FolderArgument,
+    list: ListsOption = None,
+    engine: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only games of that engine.", show_default=False)
+    ] = None,
+    faults: Annotated[bool, typer.Option("--faults", help="Only games with a fault; says what it was.")] = False,
+    last: Annotated[int, typer.Option(min=1, help="How many at most, the last ones.")] = DEFAULT_LAST,
+) -> None:
+    """Show the games that were played last."""
+    with open_store(folder) as store:
+        rows = _lists(folder, store, list or [])
+        labels = [entry.label for entry in store.entries()]
+        if engine is not None and engine not in labels:
+            raise CallError(f"{folder}: no engine {engine!r} has played; there are {', '.join(labels) or 'none'}")
+        Console(highlight=False).print(games_table(store, rows, engine, faults, last))
+
+
+def export(
+    folder: FolderArgument,
+    to: Annotated[
+        str,
+        typer.Option(
+            metavar="|".join(KINDS),
+            help="A row for each seat of each game; a line of JSON for each game; or the games as text, which "
+            "`caboose verify`, `show` and `analyse` read.",
+        ),
+    ] = KINDS[0],
+    list: ListsOption = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where to write; standard output by default.")
+    ] = None,
+) -> None:
+    """Write all games for other programs."""
+    if to not in KINDS:
+        raise CallError(f"--to {to}: expected csv, jsonl or records")
+    with open_store(folder) as store:
+        rows = _lists(folder, store, list or [])
+        with output_errors(str(output or "standard output")), written(output) as file:
+            if to == "records":
+                export_records(folder, store, rows, file)
+            else:
+                (export_csv if to == "csv" else export_lines)(store, rows, file)
+
+
+def _lists(folder: Path, store: Store, names: list[str]) -> list[ListRow]:
+    rows = {row.name: row for row in store.lists()}
+    for name in names:
+        if name not in rows:
+            raise CallError(f"{folder}: no list {name!r} has been played; there are {', '.join(rows) or 'none'}")
+    return [rows[name] for name in dict.fromkeys(names)] or [*rows.values()]

@@ -1,0 +1,147 @@
+"""How far a ladder is, and what was played last."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from caboose.arena.errors import CallError
+from caboose.arena.ladder.config import LadderSpec
+from caboose.arena.ladder.schedule import make_schedule
+from caboose.arena.ladder.store import FaultFound, ListRow, Store
+
+FORMAT: Final = "caboose ladder status"
+FORMAT_VERSION: Final = 1
+
+
+def status_data(folder: Path, spec: LadderSpec, store: Store, runner: str) -> dict[str, Any]:
+    """What ``caboose ladder status --json`` writes. Raises ``RunError``."""
+    blocks, games = store.counts()
+    entries = {entry.name: entry for entry in store.entries()}  # the last edition of each
+    rows = {row.name: row for row in store.lists()}
+    # Engines that never played have no entry yet.
+    roster = {each.name: -1 - at for at, each in enumerate(spec.engines)}
+    roster |= {name: entry.id for name, entry in entries.items()}
+    lists = []
+    for each in spec.lists:
+        row = rows.get(each.name)
+        played, total, problem = store.counts(row.id)[0] if row else 0, 0, ""
+        try:
+            schedule = make_schedule(each, row.id if row else 0, spec.seed, roster, store)
+            played, total = schedule.played, schedule.total
+        except CallError as error:
+            problem = str(error)
+        told = {"name": each.name, "format": each.format, "preset": each.rules.preset, "players": each.rules.players}
+        told |= {"rules": str(each.rules), "control": str(each.control), "engines": list(each.engines)}
+        lists.append(told | {"played": played, "total": total, "problem": problem})
+    last = next(store.latest(), None)
+    return {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "running": runner,
+        "blocks": blocks,
+        "games": games,
+        "last": last.finished if last else None,
+        "faults": sum(not found.replayed for found in store.faults()),
+        "lists": lists,
+        "engines": [
+            {
+                "name": each.name,
+                "entry": entries[each.name].label if each.name in entries else None,
+                "builtin": each.builtin,
+                "command": [] if each.builtin else list(each.command),
+                "options": dict(each.options),
+                "sandbox": each.sandbox,
+                "version": entries[each.name].version if each.name in entries else None,
+                "since": entries[each.name].since if each.name in entries else None,
+            }
+            for each in spec.engines
+        ],
+    }
+
+
+def print_status(console: Console, folder: Path, spec: LadderSpec, store: Store, runner: str) -> None:
+    """Prints the same for people, in 80 columns."""
+    data = status_data(folder, spec, store, runner)
+    state = f"a run plays here now ({runner})" if runner else "no run plays here now"
+    last = f", the last one ended {data['last']}" if data["last"] else ""
+    faults = f", {data['faults']:,} faults" if data["faults"] else ""
+    _say(console, f"{folder}: {state}", style="bold")
+    _say(console, f"{data['blocks']:,} blocks, {data['games']:,} games{faults}{last}")
+    if data["lists"]:
+        console.print()
+        console.print(_lists(data["lists"]))
+        for each in data["lists"]:
+            if each["problem"]:
+                _say(console, each["problem"], style="red")
+    if data["engines"]:
+        console.print()
+        console.print(_engines(data["engines"]))
+
+
+def games_table(store: Store, lists: Sequence[ListRow], engine: str | None, only_faults: bool, last: int) -> Table:
+    """The ``last`` games of ``lists``, the newest first; of ``engine`` (a label) alone if it is given."""
+    names = {row.id: row.name for row in lists}
+    labels = {entry.id: entry.label for entry in store.entries()}
+    faults: dict[int, list[FaultFound]] = {}
+    for found in store.faults():
+        faults.setdefault(found.block, []).append(found)
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for title in ("list", "block", "game"):
+        table.add_column(title, no_wrap=True, justify="left" if title == "list" else "right")
+    table.add_column("seats in order: engine, pips, (place)")
+    left = last
+    for block in store.latest():
+        if block.key.list not in names or (engine is not None and engine not in map(labels.get, block.key.lineup)):
+            continue
+        for number, seats in reversed([*enumerate(store.games(block.id))]):
+            of_game = [found for found in faults.get(block.id, []) if found.game == number]
+            if only_faults and not of_game:
+                continue
+            told = Text(", ".join(f"{labels[int(s['entry'])]} {s['total']} ({s['place']})" for s in seats))
+            for found in of_game:
+                how = ", played again" if found.replayed else ""
+                told.append(f"\n{_fault(found, labels)}{how}", style="red")
+            table.add_row(names[block.key.list], str(block.key.number + 1), str(number + 1), told)
+            left -= 1
+            if not left:
+                return table
+    return table
+
+
+def _fault(found: FaultFound, labels: Mapping[int, str]) -> str:
+    fault = found.fault
+    return f"{labels[found.entry]}, seat {found.seat + 1}, round {fault.round}: {fault.kind}: {fault.detail}"
+
+
+def _lists(lists: Sequence[Mapping[str, Any]]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for title in ("list", "format", "table", "time", "blocks", "of"):
+        table.add_column(
+            title, no_wrap=title in ("list", "format"), justify="right" if title in ("blocks", "of") else "left"
+        )
+    for each in lists:
+        where = f"{each['preset']}, {each['players']} players"
+        table.add_row(each["name"], each["format"], where, each["control"], f"{each['played']:,}", f"{each['total']:,}")
+    return table
+
+
+def _engines(engines: Sequence[Mapping[str, Any]]) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for title in ("engine", "entry", "version", "what it is"):
+        table.add_column(title, no_wrap=title != "what it is")
+    for each in engines:
+        what = each["builtin"] or " ".join(each["command"])
+        options = "".join(f", {name}={value}" for name, value in each["options"].items())
+        sandbox = ", in a sandbox" if each["sandbox"] else ""
+        table.add_row(each["name"], each["entry"] or "-", each["version"] or "-", Text(f"{what}{options}{sandbox}"))
+    return table
+
+
+def _say(console: Console, text: str, style: str = "") -> None:
+    console.print(Text(text, style=style))

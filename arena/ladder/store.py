@@ -1,0 +1,423 @@
+"""All results of a ladder, in one SQLite database: a row for each game, a block in one piece.
+
+Whatever ends the process, a block is there whole or not at all. The columns are told in ``docs/ladder.md``.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from types import TracebackType
+from typing import Final, NamedTuple, Self
+from urllib.parse import quote
+
+import numpy as np
+import numpy.typing as npt
+
+from caboose.arena.errors import RunError
+from caboose.arena.ladder.rows import SEAT, FaultRow, Seats
+from caboose.protocol.referee import Fault
+
+APPLICATION: Final = 0x4361624C  # "CabL", by which a database is known to be a ladder's
+SCHEMA: Final = 1
+PATIENCE: Final = 30.0  # seconds that a reader or a writer waits for another
+CHUNK: Final = 20_000  # games that are read at once
+_CACHE: Final = -65_536  # KiB
+
+Integers = npt.NDArray[np.int64]
+
+_TABLES: Final = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE entries (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL, edition INTEGER NOT NULL, identity TEXT NOT NULL, builtin TEXT NOT NULL,
+    engine TEXT NOT NULL, version TEXT NOT NULL, author TEXT NOT NULL, since TEXT NOT NULL, UNIQUE (name, edition)
+);
+CREATE TABLE lists (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, players INTEGER NOT NULL, setup TEXT NOT NULL);
+CREATE TABLE blocks (
+    id INTEGER PRIMARY KEY, list INTEGER NOT NULL REFERENCES lists, number INTEGER NOT NULL, lineup TEXT NOT NULL,
+    finished TEXT NOT NULL, record INTEGER, length INTEGER, UNIQUE (list, number, lineup)
+);
+CREATE TABLE games (
+    block INTEGER NOT NULL REFERENCES blocks, game INTEGER NOT NULL, seats BLOB NOT NULL, PRIMARY KEY (block, game)
+) WITHOUT ROWID;
+CREATE TABLE faults (
+    block INTEGER NOT NULL REFERENCES blocks, game INTEGER NOT NULL, seat INTEGER NOT NULL, entry INTEGER NOT NULL,
+    kind TEXT NOT NULL, detail TEXT NOT NULL, round INTEGER NOT NULL, decision INTEGER NOT NULL,
+    replayed INTEGER NOT NULL
+);
+CREATE INDEX faults_of_block ON faults (block);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An engine as it played, from ``since`` (ISO 8601, UTC) on. The first of its name has ``edition`` 1."""
+
+    id: int
+    name: str
+    edition: int
+    identity: str
+    builtin: str
+    engine: str
+    version: str
+    author: str
+    since: str
+
+    @property
+    def label(self) -> str:
+        """What it is called, which is the same as long as the ladder lasts."""
+        return self.name if self.edition == 1 else f"{self.name}#{self.edition}"
+
+
+@dataclass(frozen=True, slots=True)
+class ListRow:
+    """A list whose games are kept."""
+
+    id: int
+    name: str
+    players: int
+    setup: str
+
+
+class BlockKey(NamedTuple):
+    """What names a block: its list, its number, and the entries that play (one for each player)."""
+
+    list: int
+    number: int
+    lineup: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BlockRow:
+    """A block that was played. Its games stand in the list's record file, ``length`` bytes from ``record`` on; both are
+    None where none are kept."""
+
+    id: int
+    key: BlockKey
+    finished: str
+    record: int | None
+    length: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class FaultFound:
+    """A fault as it is kept: in which block and game (from 0), on which seat (from 0), of which entry."""
+
+    block: int
+    game: int
+    seat: int
+    entry: int
+    fault: Fault
+    replayed: bool
+
+
+class Store:
+    """The database of a ladder. A context manager. Every method raises ``RunError`` where it cannot be read or written,
+    and then nothing was changed."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self._path = path
+        self._connection = connection
+
+    @classmethod
+    def create(cls, path: Path, meta: dict[str, str]) -> None:
+        """Makes a new database with the settings ``meta``."""
+        with _told(path):
+            connection = sqlite3.connect(path, isolation_level=None)
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute("BEGIN IMMEDIATE")
+                for statement in _TABLES.split(";"):
+                    connection.execute(statement)
+                connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
+                connection.execute(f"PRAGMA application_id = {APPLICATION}")
+                connection.execute(f"PRAGMA user_version = {SCHEMA}")
+                connection.execute("COMMIT")
+            finally:
+                connection.close()
+
+    @classmethod
+    def open(cls, path: Path, *, writing: bool = False) -> Store:
+        """Opens a database that is there. Raises ``RunError`` for one that is damaged, or of a newer Caboose."""
+        if not path.is_file():
+            raise RunError(f"{path}: there is no such database: expected a ladder")
+        with _told(path):
+            connection = _connect(path, writing)
+            try:
+                _check(path, connection)
+                if writing:
+                    connection.execute("PRAGMA synchronous = FULL")
+                    (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+                    if found != "ok":
+                        raise RunError(_damaged(path, found))
+                    # Also what a full disk or a read-only folder would otherwise tell only after the first block.
+                    connection.execute("BEGIN IMMEDIATE")
+                    connection.execute("ROLLBACK")
+                connection.execute(f"PRAGMA cache_size = {_CACHE}")
+            except BaseException:
+                connection.close()
+                raise
+        return cls(path, connection)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the use of the database. What was kept is kept."""
+        self._connection.close()
+
+    # --- what it is about ---
+
+    def meta(self, key: str) -> str:
+        """A setting; empty if it was never set."""
+        rows = self._rows("SELECT value FROM meta WHERE key = ?", key)
+        return next((str(value) for (value,) in rows), "")
+
+    def entries(self) -> list[Entry]:
+        """All that ever took part, in the order in which they came."""
+        columns = "id, name, edition, identity, builtin, engine, version, author, since"
+        return [Entry(*row) for row in self._rows(f"SELECT {columns} FROM entries ORDER BY id")]
+
+    def add_entry(self, entry: Entry) -> Entry:
+        """Keeps an entry; its ``id`` and ``edition`` are chosen here."""
+        with self._writing() as connection:
+            (last,) = connection.execute("SELECT max(edition) FROM entries WHERE name = ?", (entry.name,)).fetchone()
+            row = (entry.name, (last or 0) + 1, entry.identity, entry.builtin, entry.engine, entry.version)
+            done = connection.execute(
+                "INSERT INTO entries (name, edition, identity, builtin, engine, version, author, since) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (*row, entry.author, entry.since),
+            )
+            assert done.lastrowid is not None
+            return Entry(done.lastrowid, *row, entry.author, entry.since)
+
+    def lists(self) -> list[ListRow]:
+        """All lists of which there are games, in the order in which they came."""
+        return [ListRow(*row) for row in self._rows("SELECT id, name, players, setup FROM lists ORDER BY id")]
+
+    def add_list(self, name: str, players: int, setup: str) -> ListRow:
+        """Keeps a list."""
+        with self._writing() as connection:
+            sql = "INSERT INTO lists (name, players, setup) VALUES (?, ?, ?)"
+            done = connection.execute(sql, (name, players, setup))
+            assert done.lastrowid is not None
+            return ListRow(done.lastrowid, name, players, setup)
+
+    # --- blocks ---
+
+    def commit(
+        self,
+        key: BlockKey,
+        games: Sequence[Seats],
+        faults: Sequence[FaultRow],
+        *,
+        finished: str,
+        record: tuple[int, int] | None,
+    ) -> int:
+        """Keeps a whole block, in one piece; returns its number in the database. ``record`` is where its games stand in
+        the list's file, and how many bytes they take."""
+        with self._writing() as connection:
+            at, length = record or (None, None)
+            lineup = lineup_text(key.lineup)
+            done = connection.execute(
+                "INSERT INTO blocks (list, number, lineup, finished, record, length) VALUES (?, ?, ?, ?, ?, ?)",
+                (key.list, key.number, lineup, finished, at, length),
+            )
+            block = done.lastrowid
+            assert block is not None
+            rows = [(block, number, seats.tobytes()) for number, seats in enumerate(games)]
+            connection.executemany("INSERT INTO games VALUES (?, ?, ?)", rows)
+            for row in faults:
+                fault = row.fault
+                entry = int(games[row.game][row.seat]["entry"])
+                values = (fault.kind, fault.detail, fault.round, fault.decision, row.replayed)
+                connection.execute(
+                    "INSERT INTO faults VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (block, row.game, row.seat, entry, *values)
+                )
+            return block
+
+    def played(self, list: int) -> Iterator[BlockKey]:
+        """The blocks of a list that were played, by number."""
+        sql = "SELECT number, lineup FROM blocks WHERE list = ? ORDER BY number, lineup"
+        for number, lineup in self._rows(sql, list):
+            yield BlockKey(list, number, lineup_of(lineup))
+
+    def blocks(self, list: int | None = None) -> Iterator[BlockRow]:
+        """The blocks, all or those of a list, by list, number and line-up."""
+        where = "" if list is None else "WHERE list = ?"
+        sql = f"""SELECT id, list, number, lineup, finished, record, length FROM blocks {where}
+            ORDER BY list, number, lineup"""
+        for id, owner, number, lineup, *rest in self._rows(sql, *([] if list is None else [list])):
+            yield BlockRow(id, BlockKey(owner, number, lineup_of(lineup)), *rest)
+
+    def latest(self) -> Iterator[BlockRow]:
+        """All blocks, the one that ended last first."""
+        sql = "SELECT id, list, number, lineup, finished, record, length FROM blocks ORDER BY id DESC"
+        for id, owner, number, lineup, *rest in self._rows(sql):
+            yield BlockRow(id, BlockKey(owner, number, lineup_of(lineup)), *rest)
+
+    def counts(self, list: int | None = None) -> tuple[int, int]:
+        """How many blocks there are, and games."""
+        if list is None:
+            ((blocks,),) = self._rows("SELECT count(*) FROM blocks")
+            ((games,),) = self._rows("SELECT count(*) FROM games")
+        else:
+            ((blocks,),) = self._rows("SELECT count(*) FROM blocks WHERE list = ?", list)
+            sql = "SELECT coalesce(sum(players), 0) FROM blocks JOIN lists ON lists.id = list WHERE list = ?"
+            ((games,),) = self._rows(sql, list)
+        return blocks, games
+
+    def games(self, block: int) -> list[Seats]:
+        """The games of a block: a row for each seat."""
+        rows = self._rows("SELECT seats FROM games WHERE block = ? ORDER BY game", block)
+        return [_seats(self._path, seats) for (seats,) in rows]
+
+    def results(self, list: int) -> Iterator[tuple[BlockKey, Seats]]:
+        """The blocks of a list by number, and the rows of seats of all games of each, game after game."""
+        sql = """SELECT number, lineup, seats FROM blocks JOIN games ON block = id WHERE list = ?
+            ORDER BY number, lineup, game"""
+        for (number, lineup), rows in groupby(self._rows(sql, list), lambda row: (row[0], row[1])):
+            seats = _seats(self._path, b"".join(row[2] for row in rows))
+            key = BlockKey(list, number, lineup_of(lineup))
+            yield key, seats.reshape(-1, len(key.lineup))
+
+    def all_games(self, lists: Sequence[ListRow]) -> Iterator[tuple[Integers, Integers, Seats]]:
+        """All games of ``lists``, some at a time, with tables of the same size: the block of each, its number in the
+        block, and a row of seats for each. Blocks are numbered from 0 through the lists, in the order of
+        ``blocks``."""
+        ids = [(row.players, self._ids(row.id)) for row in lists]
+        size = max([int(of_list.max(initial=0)) for _, of_list in ids], default=0) + 1
+        rank, width, first = np.zeros(size, np.int64), np.zeros(size, np.int8), 0
+        for players, of_list in ids:
+            rank[of_list] = np.arange(first, first + len(of_list))
+            width[of_list] = players
+            first += len(of_list)
+        with _told(self._path):
+            cursor = self._connection.execute(
+                "SELECT block, game, seats FROM games WHERE block < ? ORDER BY block", (size,)
+            )
+            while some := cursor.fetchmany(CHUNK):
+                blocks, games, seats = zip(*some, strict=True)
+                block, game = np.array(blocks), np.array(games)
+                for players in np.unique(width[block]).tolist():
+                    if players:
+                        mine = np.flatnonzero(width[block] == players)
+                        joined = b"".join(seats if len(mine) == len(some) else [seats[at] for at in mine])
+                        rows = _seats(self._path, joined)
+                        if len(rows) != players * len(mine):
+                            raise RunError(_damaged(self._path, "a game of a wrong length"))
+                        yield rank[block[mine]], game[mine], rows.reshape(len(mine), players)
+
+    def faults(self, list: int | None = None) -> Iterator[FaultFound]:
+        """The faults, all or those of a list, in the order of the blocks."""
+        sql = """SELECT block, game, seat, entry, kind, detail, round, decision, replayed
+            FROM faults JOIN blocks ON blocks.id = block WHERE list = ?1 OR ?1 IS NULL
+            ORDER BY list, number, lineup, game, faults.rowid"""
+        for block, game, seat, entry, kind, detail, round, decision, replayed in self._rows(sql, list):
+            yield FaultFound(block, game, seat, entry, Fault(kind, detail, round, decision), bool(replayed))
+
+    def record_end(self, list: int) -> int:
+        """Where the games of a list end that stand in its record file and belong to blocks that are kept."""
+        ((end,),) = self._rows("SELECT coalesce(max(record + length), 0) FROM blocks WHERE list = ?", list)
+        return int(end)
+
+    def _ids(self, list: int) -> Integers:
+        rows = self._rows("SELECT id FROM blocks WHERE list = ? ORDER BY number, lineup", list)
+        return np.fromiter((id for (id,) in rows), np.int64)
+
+    # --- the ways to it ---
+
+    def _rows(self, sql: str, *values: object) -> Iterator[tuple]:  # type: ignore[type-arg]
+        with _told(self._path):
+            yield from self._connection.execute(sql, values)
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        with _told(self._path):
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:  # SQLite may have ended it itself
+                    self._connection.execute("ROLLBACK")
+                raise
+
+
+def lineup_text(lineup: Sequence[int]) -> str:
+    """A line-up as it is kept."""
+    return " ".join(map(str, lineup))
+
+
+def lineup_of(text: str) -> tuple[int, ...]:
+    """The line-up that ``lineup_text`` wrote."""
+    return tuple(map(int, text.split()))
+
+
+def _connect(path: Path, writing: bool) -> sqlite3.Connection:
+    uri = f"file:{quote(str(path.absolute()))}?mode={'rw' if writing else 'ro'}"
+    connection = sqlite3.connect(uri, uri=True, timeout=PATIENCE, isolation_level=None)
+    if not writing:
+        try:
+            connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+        except sqlite3.OperationalError:
+            # Beside the database SQLite keeps files, also for readers. Where it cannot make them nobody writes now.
+            wal = path.with_name(f"{path.name}-wal")
+            if wal.exists() and wal.stat().st_size:
+                raise
+            connection.close()
+            connection = sqlite3.connect(f"{uri}&immutable=1", uri=True, isolation_level=None)
+    return connection
+
+
+def _check(path: Path, connection: sqlite3.Connection) -> None:
+    """Raises ``RunError`` for what is not a ladder's database that this Caboose knows."""
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (schema,) = connection.execute("PRAGMA user_version").fetchone()
+    if application != APPLICATION:
+        raise RunError(f"{path}: this is not the database of a ladder")
+    if schema > SCHEMA:
+        raise RunError(f"{path}: made by a newer Caboose (schema {schema}, this one knows {SCHEMA}): use that one")
+
+
+def _seats(path: Path, data: bytes) -> Seats:
+    try:
+        return np.frombuffer(data, SEAT)
+    except ValueError:
+        raise RunError(_damaged(path, "a game of a wrong length")) from None
+
+
+def _damaged(path: Path, why: str) -> str:
+    return (
+        f"{path}: the database is damaged ({why}); nothing was changed. Take a copy from before, or save what is left: "
+        f"sqlite3 {path.name} .recover"
+    )
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """Makes what SQLite complains about a ``RunError`` that says what to do."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        if code == sqlite3.SQLITE_FULL:
+            why = "the disk is full; all blocks before are kept. Make room and run again"
+        elif code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH):
+            why = f"it cannot be {'written to' if code == sqlite3.SQLITE_READONLY else 'opened'} ({error})"
+        elif code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            why = "another program keeps it busy"
+        elif code == sqlite3.SQLITE_IOERR:
+            why = f"it could not be read or written ({error}); all blocks before are kept"
+        else:
+            raise RunError(_damaged(path, str(error))) from None
+        raise RunError(f"{path}: {why}") from None

@@ -1,0 +1,176 @@
+"""The standings and the state of a ladder, for people (80 columns) and as values for JSON."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any, Final
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from caboose.arena.bootstrap import Estimate
+from caboose.arena.fairness import gain, seat_bias, whole_blocks
+from caboose.arena.ladder.board import Board, read_board
+from caboose.arena.ladder.store import ListRow, Store
+from caboose.arena.ratings import Standing, Standings, standings
+
+FORMAT: Final = "caboose ladder standings"
+FORMAT_VERSION: Final = 1
+SURE: Final = 0.01  # a p-value below which seats are told to differ
+
+
+def print_standings(console: Console, store: Store, lists: Sequence[ListRow], *, times: bool = False) -> None:
+    """Prints how the engines stand in ``lists``, with ``times`` also what time they used."""
+    board = read_board(store, lists, times=times)
+    if not len(board.games):
+        _say(console, "No block has been played yet.")
+        return
+    found = standings(board.games, len(board.entries))
+    console.print(_table(board, found))
+    console.print()
+    _say(
+        console,
+        "Rating: Plackett-Luce on the Elo scale, their mean is 0; next: how likely it is stronger than the one below. "
+        "Margin: pips a round by which it beats the others at its table. "
+        f"± 95 % (bootstrap over {found.blocks:,} blocks, {found.games:,} games).",
+    )
+    for text in _remarks(board, found):
+        _say(console, text)
+    if times:
+        console.print()
+        console.print(_times(board, found))
+
+
+def standings_data(store: Store, lists: Sequence[ListRow]) -> dict[str, Any]:
+    """The same, and more, as values for JSON."""
+    board = read_board(store, lists)
+    found = standings(board.games, len(board.entries))
+    entries = []
+    for standing in _playing(found):
+        entry, sums = board.entries[standing.contestant], board.sums[standing.contestant]
+        estimates = {name: asdict(getattr(standing, name)) for name in ("rating", "margin", "rounds_won", "games_won")}
+        entries.append(
+            {
+                "label": entry.label,
+                "name": entry.name,
+                "edition": entry.edition,
+                "builtin": entry.builtin,
+                "engine": entry.engine,
+                "version": entry.version,
+                "games": standing.games,
+                "blocks": standing.blocks,
+                "uncounted": standing.uncounted,
+                **estimates,
+                "score": sums.score,
+                "decisions": sums.decisions,
+                "time_mean": sums.time_mean,
+                "time_max": sums.slowest,
+                "overruns": sums.overruns,
+                "cpu_mean": sums.cpu / sums.decisions if sums.cpu and sums.decisions else None,
+                "faults": dict(sums.faults),
+                "replays": sums.replays,
+            }
+        )
+    order = [each.contestant for each in _playing(found)]
+    whole = whole_blocks(board.games)
+    return {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "lists": [row.name for row in lists],
+        "blocks": found.blocks,
+        "games": found.games,
+        "tainted": found.tainted,
+        "entries": entries,
+        "superiority": [[_known(found.superiority[one, other]) for other in order] for one in order],
+        "gain": asdict(gain(board.games, whole)),
+        "seats": [asdict(seats) for seats in seat_bias(board.games, whole)],
+    }
+
+
+def _table(board: Board, found: Standings) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("engine", no_wrap=True)
+    for title in ("rating\n± 95 %", "next\n%", "margin\n± 95 %", "rounds\nwon %", "games\nwon %", "blocks", "faults"):
+        table.add_column(title, justify="right", no_wrap=True)
+    ranked = _playing(found)
+    for at, standing in enumerate(ranked):
+        faults = sum(board.sums[standing.contestant].faults.values())
+        below = ranked[at + 1].contestant if at + 1 < len(ranked) else None
+        table.add_row(
+            board.entries[standing.contestant].label,
+            _estimate(standing.rating, 0),
+            "" if below is None else _percent(_known(found.superiority[standing.contestant, below]), 0),
+            _estimate(standing.margin, 1),
+            _percent(standing.rounds_won.value, 1),
+            _percent(standing.games_won.value, 1),
+            f"{standing.blocks:,}",
+            Text(str(faults), style="bold red" if faults else ""),
+        )
+    return table
+
+
+def _times(board: Board, found: Standings) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("engine", no_wrap=True)
+    for title in ("ms/move\nmean", "\nmax", "processor\nms/move", "late, but\nforgiven", "games", "score"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for standing in _playing(found):
+        sums = board.sums[standing.contestant]
+        table.add_row(
+            board.entries[standing.contestant].label,
+            "-" if sums.time_mean is None else f"{sums.time_mean:.1f}",
+            f"{sums.slowest:.0f}",
+            f"{sums.cpu / sums.decisions:.1f}" if sums.cpu and sums.decisions else "-",
+            f"{sums.overruns:,}",
+            f"{sums.games:,}",
+            "-" if sums.score is None else f"{sums.score:.1f}",
+        )
+    return table
+
+
+def _remarks(board: Board, found: Standings) -> list[str]:
+    """What else must be known to read the numbers."""
+    remarks = []
+    whole = whole_blocks(board.games)
+    factor = gain(board.games, whole).factor
+    if factor is not None:
+        remarks.append(f"Playing each deal in every rotation was worth {factor:.1f} times as many games.")
+    for seats in seat_bias(board.games, whole):
+        if seats.p is not None and seats.p < SURE:
+            remarks.append(
+                f"Seats at tables of {seats.seats} differ more than chance should let them (p = {seats.p:.3f}, "
+                f"{seats.blocks} blocks); blocks give every seat to everybody, so that nobody gains by it."
+            )
+    if found.tainted:
+        remarks.append(
+            "A game with a fault is lost for the engine at fault and does not count for the others: "
+            f"{found.tainted:,} of {found.games:,}."
+        )
+    return remarks
+
+
+def _playing(found: Standings) -> list[Standing]:
+    return [standing for standing in found.ranked() if standing.games or standing.uncounted]
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)
+
+
+def _estimate(estimate: Estimate, digits: int) -> str:
+    if estimate.value is None:
+        return "-"
+    half = "?" if estimate.half is None else f"{estimate.half:.{digits}f}"
+    # Adding 0.0 turns the -0.0 that rounding may leave into 0.0.
+    return f"{round(estimate.value, digits) + 0.0:+.{digits}f} ± {half}"
+
+
+def _percent(value: float | None, digits: int) -> str:
+    return "-" if value is None else f"{100 * value:.{digits}f}"
+
+
+def _say(console: Console, text: str, style: str = "") -> None:
+    console.print(Text(text, style=style))
