@@ -202,21 +202,24 @@ class Channel:
         """The next lines, [] when only a piece of one came. Raises ``ChannelTimeout`` and ``ChannelClosed``.
 
         Where this process was itself held up beyond the deadline (stopped, or without a processor), it reads what has
-        come meanwhile, or waits a moment for a child that was held up too: once, until ``forgive`` is called.
+        come meanwhile, or waits a moment for a child that was held up too: once, until ``forgive`` is called. Nobody can
+        tell when that came; it is stamped with the deadline.
         """
-        try:
-            stamp, came = hear(self._output, deadline - time.monotonic())
-        except OSError:
-            stamp, came = time.monotonic(), b""
-        if came is not None:
-            self.stamp = stamp
-            return self._take(came)
-        if self._patient:
-            self._patient = False
-            look = _SECOND_LOOK if time.monotonic() > deadline + HELD_UP else 0
-            if self._poll.poll(look * 1000):
-                return self._read()
-        self._expire()
+        if (left := deadline - time.monotonic()) > 0:
+            try:
+                stamp, came = hear(self._output, left)
+            except OSError:
+                stamp, came = time.monotonic(), b""
+            if came is not None:
+                self.stamp = stamp
+                return self._take(came)
+        held_up = left <= 0 or time.monotonic() > deadline + HELD_UP
+        if not (held_up and self._patient and self._poll.poll(_SECOND_LOOK * 1000 if left > 0 else 0)):
+            self._expire()
+        self._patient = False
+        lines = self._read()
+        self.stamp = min(self.stamp, deadline)
+        return lines
 
     def forgive(self) -> None:
         """From now on ``receive`` may look again after a deadline."""

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import argparse
 import collections
+import ctypes
+import gc
 import multiprocessing
 import os
 import random
@@ -34,7 +36,7 @@ from soaked import GONE, GOOD, Report, marked, play_match
 TELL_EVERY: Final = 60.0  # seconds
 KILL_EVERY: Final = 15.0  # seconds between two referees that are killed
 SILENT: Final = 300.0  # seconds after which a referee must be caught in a loop
-WARM: Final = 20  # matches after which memory should not grow any more …
+WARM: Final = 50  # matches after which memory should not grow any more …
 MOST_GROWTH: Final = 16 << 20  # … by more bytes than this
 SLOWEST_END: Final = 20.0  # seconds from a limit to the end of an engine; promised is 1, on a machine that has time
 PROMISED: Final = 1.0
@@ -57,13 +59,16 @@ def work(name: str, until: Synchronized[float], folder: Path, pipe: Connection) 
             number += 1
             if number == WARM:
                 used = memory()
-            if number > WARM:
+            elif number % WARM == 0:
                 report.memory = used, memory()
             pipe.send(report)
 
 
 def memory() -> int:
-    """Bytes that this process uses."""
+    """Bytes that this process uses, without what the C library keeps for later."""
+    gc.collect()
+    if hasattr(libc := ctypes.CDLL(None), "malloc_trim"):
+        libc.malloc_trim(0)
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     return pages * os.sysconf("SC_PAGESIZE")
 

@@ -218,6 +218,8 @@ def _judge_start(misdeed: Misdeed, request: Request, notes: Notes) -> tuple[str,
         return FINE, f"{misdeed.name}: no fault at {request.what}" if here else ""
     if here and request.fault == misdeed.kind:
         return request.fault, ""
+    if request.fault == misdeed.kind == "dead" and notes.deeds:  # in the game before, at its last move
+        return request.fault, ""
     if request.fault in ("start", "late") and request.detail.startswith(("no cabooseok within", "no readyok within")):
         return SLOW, ""
     return request.fault, f"{misdeed.name}: {request.fault} at {request.what}: {request.detail}"

@@ -19,6 +19,7 @@ import pytest
 from caboose.engine.play import Info, Limits, OptionError
 from caboose.engine.round import Observation, Round
 from caboose.engine.rules import Rules
+from caboose.protocol.channel import ChannelTimeout
 from caboose.protocol.process import EngineProcess
 from misbehaving import RULES, SLACK, a_position, fault_of, nothing_left, raw
 from players import engine_command, wait_until
@@ -368,3 +369,19 @@ def test_an_engine_that_died_between_moves_is_dead(tmp_path: Path, position: Obs
             assert fault_of(call).kind == "dead"
         engine.start()
         assert engine.choose(position, Limits(movetime=60_000)) == position.legal_moves()[0]
+
+
+def test_what_is_there_when_we_look_only_after_the_deadline_came_in_time(tmp_path: Path) -> None:
+    with EngineProcess(engine_command(tmp_path)) as engine:
+        assert engine._talk is not None
+        channel = engine._talk.channel
+        channel.send(b"isready\n", time.monotonic() + 30)
+        assert wait_until(lambda: bool(channel._poll.poll(0)))
+        deadline = time.monotonic() - 0.001
+        channel.forgive()
+        assert channel.receive(deadline) == [b"readyok"]
+        assert channel.stamp == deadline
+        channel.send(b"isready\n", time.monotonic() + 30)
+        assert wait_until(lambda: bool(channel._poll.poll(0)))
+        with pytest.raises(ChannelTimeout):  # only once in a request: who writes without end is late
+            channel.receive(deadline)
