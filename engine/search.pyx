@@ -63,7 +63,8 @@ cdef enum:
     LANES = 8            # chains of worlds: world n comes from chain n % LANES; no more threads than that
     FIRST_CHECK = 16     # worlds before any move leaves the race
     BATCH = 256          # most worlds between two sums
-    THREADED = 32        # fewer worlds than that are not worth waking threads for
+    THREADED = 32        # fewer worlds than that are not worth waking threads for …
+    THREADED_INFERRED = 8  # … or than that, where worlds are inferred: each takes as long as several others
     ROOT_PLAN_NODES = 2000
     WORLD_NODES = 400    # positions to solve a world: it is played out when they do not do
     MEBIBYTE = 1 << 20
@@ -658,7 +659,7 @@ cdef class Search:
                     n += 1
             first = self.worlds
             count = 1 if self.alone else min(self.next_check - first, (end - self.nodes) // self.racing, BATCH)
-            if self.threads == 1 or count < THREADED or self.solving:
+            if self.threads == 1 or count < (THREADED_INFERRED if self.inferring else THREADED) or self.solving:
                 with nogil:
                     self.play_lanes(0, 1, first, count)
                     self.add(count)

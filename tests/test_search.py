@@ -7,8 +7,10 @@ import math
 import re
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
@@ -24,6 +26,8 @@ from caboose.engine.search import MAX_THREADS, POLICIES, Search, game_chances
 from caboose.engine.simulate import simulate
 
 FAMILY = Rules.of("family", 4)
+
+T = TypeVar("T")
 
 
 def choices(rules: Rules, seed: int, after: int = 0) -> Observation:
@@ -55,6 +59,27 @@ def test_threads_and_portions_do_not_matter(preset: str, players: int) -> None:
             threaded.run(3000, pool)
             assert threaded.candidates() == whole.candidates()
             assert (threaded.nodes, threaded.worlds) == (whole.nodes, whole.worlds)
+
+
+class Counting(ThreadPoolExecutor):
+    """A pool that knows how many worlds its threads had a part in."""
+
+    worlds = 0
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        self.worlds += args[-1]
+        return super().submit(fn, *args, **kwargs)
+
+
+def test_threads_work_from_the_first_world_on() -> None:
+    """Also in portions of a millisecond, which are a few worlds where those are inferred."""
+    seen = choices(FAMILY, 8, after=20)
+    with Counting(1) as pool:
+        search = Search(seen, 3, threads=2, confidence=math.inf)
+        for _ in range(40):
+            search.run(20 * search.racing, pool)
+        assert search.worlds > 400
+        assert pool.worlds > 0.9 * search.worlds
 
 
 def test_a_bot_with_threads_plays_the_same() -> None:
