@@ -586,7 +586,7 @@ def test_a_folder_that_cannot_be_written_to_can_be_read(
             assert told.err == f"caboose: {copy / LOCK}: Permission denied: a run must be able to write to the folder\n"
             assert run_cli(["ladder", "status", str(copy)]) == killed
             told = capsys.readouterr()
-            assert f"{copy / DATABASE}: it cannot be opened" in told.err if killed else "1 blocks, 3 games" in told.out
+            assert f"{copy / DATABASE}: it cannot be opened" in told.err if killed else "1 block, 3 games" in told.out
     finally:
         copy.chmod(0o755)
 

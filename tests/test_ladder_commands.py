@@ -167,8 +167,8 @@ def test_a_ladder_without_lists_or_engines_is_told(tmp_path: Path, capsys: pytes
     assert "there is no list in it yet" in told(capsys, "run", folder, code=2)
     told(capsys, "add-list", folder, "main")
     told(capsys, "add", folder, "greedy")
-    assert "list main: it has 1 engines, expected at least 2" in told(capsys, "run", folder, code=2)
-    assert "list main: it has 1 engines, expected at least 2" in told(capsys, "status", folder)
+    assert "list main: it has 1 engine, expected at least 2" in told(capsys, "run", folder, code=2)
+    assert "list main: it has 1 engine, expected at least 2" in told(capsys, "status", folder)
 
 
 def test_a_stop_ends_a_run_cleanly(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def run(
     spec = read_spec(folder)
     if any(not engine.builtin for engine in spec.engines):
         hide()
-    workers = concurrency or len(os.sched_getaffinity(0))
+    workers = concurrency or _cores()
     limit = Limit(blocks=blocks, seconds=None if minutes is None else minutes * 60)
     console, progress = Console(highlight=False), LadderProgress(Console(stderr=True, highlight=False), limit)
     with ExitStack() as stack:
@@ -64,3 +64,10 @@ def run(
         print_standings(console, store, store.lists())
     if problem or (strict and progress.faults):
         raise typer.Exit(1)
+
+
+def _cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

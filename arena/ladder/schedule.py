@@ -47,7 +47,7 @@ def make_schedule(spec: ListSpec, list: int, seed: int, roster: Mapping[str, int
     engines = [roster[name] for name in spec.engines]
     heroes = [roster[name] for name in spec.heroes]
     if len(engines) < 2:
-        raise CallError(f"list {spec.name}: it has {len(engines)} engines, expected at least 2")
+        raise CallError(f"list {spec.name}: it has {len(engines) or 'no'} engine, expected at least 2")
     if spec.format == "random":
         return RandomTables(spec, list, seed, engines, store)
     return AllLineups(spec, list, seed, lineups(spec, engines, heroes), store)

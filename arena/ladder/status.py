@@ -70,9 +70,9 @@ def print_status(console: Console, folder: Path, spec: LadderSpec, store: Store,
     data = status_data(folder, spec, store, runner)
     state = f"a run plays here now ({runner})" if runner else "no run plays here now"
     last = f", the last one ended {data['last']}" if data["last"] else ""
-    faults = f", {data['faults']:,} faults" if data["faults"] else ""
+    faults = f", {_counted(data['faults'], 'fault')}" if data["faults"] else ""
     _say(console, f"{folder}: {state}", style="bold")
-    _say(console, f"{data['blocks']:,} blocks, {data['games']:,} games{faults}{last}")
+    _say(console, f"{_counted(data['blocks'], 'block')}, {_counted(data['games'], 'game')}{faults}{last}")
     if data["lists"]:
         console.print()
         console.print(_lists(data["lists"]))
@@ -141,6 +141,10 @@ def _engines(engines: Sequence[Mapping[str, Any]]) -> Table:
         sandbox = ", in a sandbox" if each["sandbox"] else ""
         table.add_row(each["name"], each["entry"] or "-", each["version"] or "-", Text(f"{what}{options}{sandbox}"))
     return table
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _say(console: Console, text: str, style: str = "") -> None:
