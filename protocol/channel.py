@@ -202,8 +202,8 @@ class Channel:
         """The next lines, [] when only a piece of one came. Raises ``ChannelTimeout`` and ``ChannelClosed``.
 
         Where this process was itself held up beyond the deadline (stopped, or without a processor), it reads what has
-        come meanwhile, or waits a moment for a child that was held up too: once, until ``forgive`` is called. Nobody can
-        tell when that came; it is stamped with the deadline.
+        come meanwhile, or waits a moment for a child that was held up too: once, until ``forgive`` is called. When that
+        came nobody can tell; it is stamped with the deadline.
         """
         if (left := deadline - time.monotonic()) > 0:
             try:
