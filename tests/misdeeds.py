@@ -208,7 +208,7 @@ MISDEEDS: Final = (
         name="answers an old go",
         kind="late",
         detail="it wrote 'bestmove 1 x'",
-        on_go="say('bestmove 1 x'); time.sleep(60)",
+        on_go="os.write(1, b'bestmove 1 x\\n'); time.sleep(60)",
         control=SHORT,
     ),
     Misdeed(

@@ -113,10 +113,9 @@ class Notes:
                 notes.said[int(number)].append((int(begin) / 1e9, int(end) / 1e9))
         return notes
 
-    def answer(self, request: Request) -> tuple[float, float] | None:
-        """When the last thing was said to a request."""
-        said = [times for times in self.said.get(request.number, ()) if times[0] >= request.begin]
-        return said[-1] if said else None
+    def answers(self, request: Request) -> list[tuple[float, float]]:
+        """When something was said to a request; the last of it is the answer, if it came so far."""
+        return [times for times in self.said.get(request.number, ()) if times[0] >= request.begin]
 
 
 class Watched(EngineProcess):
@@ -227,24 +226,25 @@ def _judge_start(misdeed: Misdeed, request: Request, notes: Notes) -> tuple[str,
 
 def _judge_go(misdeed: Misdeed, request: Request, notes: Notes) -> tuple[str, str]:
     deed = notes.deeds.get(request.number)
-    answer = notes.answer(request)
+    said = notes.answers(request)
     after = request.deadline
-    in_time = answer is not None and answer[0] <= after + EXACT
+    in_time = bool(said) and said[-1][0] <= after + EXACT
+    in_vain = bool(said) and said[0][0] > after + EXACT and not request.forgiven
     if not request.fault:
-        if answer is not None and answer[0] > after + EXACT and not request.forgiven:
-            return FINE, f"{misdeed.name}: a move of {_ms(answer[0] - after)} after the deadline was taken"
+        if in_vain:
+            return FINE, f"{misdeed.name}: a move of {_ms(said[0][0] - after)} after the deadline was taken"
         if deed is not None and misdeed.kind == "late" and (request.forgiven or in_time):
             return WITHIN if in_time else HELD_UP, ""
         if deed is not None and misdeed.kind not in ("", "dead"):
             return FINE, f"{misdeed.name}: no fault"
         return FINE, ""
     if request.fault == "late":
+        if said and said[-1][1] < after - EXACT:
+            return "late", f"{misdeed.name}: late, though it answered {_ms(after - said[-1][1])} before the deadline"
         if deed is not None and misdeed.kind == "late":
             return "late", ""
         if deed is not None and misdeed.kind and deed < after - HELD * request.wait:
             return "late", f"{misdeed.name}: late, {_ms(after - deed)} after it had done that: {request.detail}"
-        if answer is not None and answer[1] < after - EXACT:
-            return "late", f"{misdeed.name}: late, though it answered {_ms(after - answer[1])} before the deadline"
         if misdeed.kind == "dead" and any(number < request.number for number in notes.deeds):
             return "late", f"{misdeed.name}: a crash was called a stall: {request.detail}"
         return SLOW, ""
@@ -252,7 +252,7 @@ def _judge_go(misdeed: Misdeed, request: Request, notes: Notes) -> tuple[str, st
         if misdeed.kind == "dead" and any(number <= request.number for number in notes.deeds):
             return "dead", ""
         return "dead", f"{misdeed.name}: called a crash: {request.detail}"
-    if answer is not None and answer[0] > after + EXACT and not request.forgiven:
+    if in_vain:
         return request.fault, f"{misdeed.name}: a late move was called {request.fault}: {request.detail}"
     if deed is not None and misdeed.kind == request.fault:
         return request.fault, ""
@@ -373,9 +373,9 @@ class Table:
             if request.what == "go":
                 report.moves += 1
                 report.overruns += request.over
-                answer = notes.answer(request)
-                if answer is not None and not request.fault:
-                    report.stamps.append(abs(request.stamp - answer[0]))
+                said = notes.answers(request)
+                if len(said) == 1 and not request.fault:
+                    report.stamps.append(abs(request.stamp - said[0][0]))
         if last == FINE and misdeed.on_go != "pass":
             if not any(request.number in notes.deeds for request in asked):
                 return NOT_DONE
@@ -389,13 +389,15 @@ class Table:
         seats = game.result.seats
         for number, (entry, seat) in enumerate(zip(game.seating, seats, strict=True)):
             player = self.players[entry]
-            asked = tried.get(player, []) if isinstance(player, Watched) else []
+            if not isinstance(player, Watched):
+                continue
+            asked = tried[player]
             faults = [request.fault for request in asked if request.fault]
             kept = [seat.fault.kind] if seat.fault is not None else []
             if faults != kept:
                 wrong.append(f"seat {number + 1} had the faults {faults}, and the result says {kept}")
             went = [request for request in asked if request.what == "go"]
-            if isinstance(player, Watched) and seat.decisions != len(went):
+            if seat.decisions != len(went):
                 wrong.append(f"seat {number + 1} was asked {len(went)} times, and the result says {seat.decisions}")
             if seat.overruns != sum(request.over for request in went):
                 wrong.append(f"seat {number + 1}: {seat.overruns} overruns in the result")

@@ -32,6 +32,7 @@ def judged(name: str, fault: str, deed: float | None, said: float | None, stamp:
     ("name", "fault", "deed", "said", "stamp", "wrong"),
     [
         ("(none)", "late", None, 0.1, 0.2, "late, though it answered 100.0 ms before the deadline"),
+        ("is late by a second", "late", 0.0, 0.1, 0.2, "late, though it answered 100.0 ms before the deadline"),
         ("(none)", "", None, 0.3, 0.3, "a move of 100.0 ms after the deadline was taken"),
         ("(none)", "garbled", None, 0.1, 0.1, "garbled: why"),
         ("(none)", "dead", None, None, 0.1, "called a crash"),
