@@ -4,7 +4,7 @@ from libc.string cimport memset
 
 from caboose.engine.bits cimport SEATS, TILE_COUNT, Rng, checked_seed, mix, rng_seed, u8, u32
 from caboose.engine.evidence cimport DEALT, NO_COHORT, Evidence, gather_evidence, in_set
-from caboose.engine.inference cimport Model, gather_choices, infer
+from caboose.engine.inference cimport Model, gather_choices, infer, infer_start
 from caboose.engine.round cimport Observation, Round
 from caboose.engine.sampler cimport (
     BONEYARD,
@@ -158,6 +158,7 @@ cdef class Belief:
         belief_mix(&b, &rng)
         with nogil:
             if inferring:
+                infer_start(&b, &model)
                 infer(&b, &model, BEFORE_STEPS, &rng)
             for _ in range(samples):
                 if inferring:

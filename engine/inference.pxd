@@ -67,6 +67,7 @@ cdef struct Choice:
 cdef struct Model:
     double weight
     int size
+    int short_by[SEATS + 1]    # by how many points each seat falls short in the world where the chain stands
     int acquired[MAX_COHORTS]  # the event with which a cohort came into its hand, -1 for the deal
     Choice choices[MAX_CHOICES]
 
@@ -186,15 +187,19 @@ cdef inline bint place_allows(const Sampler *b, int place, int tile) noexcept no
     return in_set(b.roaming, tile)
 
 
+# Begins the chain in the world of the sampler.
+cdef inline void infer_start(const Sampler *b, Model *m) noexcept nogil:
+    cdef int seat
+    for seat in range(b.players):
+        m.short_by[seat] = 0 if seat == b.observer else shortfall(b, m, seat, 1 << 30)
+    m.short_by[BONEYARD] = 0
+
+
 # The next world of the chain, after so many tries to exchange two tiles.
 cdef inline void infer(Sampler *b, Model *m, int steps, Rng *rng) noexcept nogil:
-    cdef int _, one, other, seat, limit, fresh, fresh_other
+    cdef int _, one, other, limit, fresh, fresh_other
     cdef int held = b.places - b.bone
-    cdef int now[SEATS + 1]
     cdef u8 tile
-    for seat in range(b.players):
-        now[seat] = 0 if seat == b.observer else shortfall(b, m, seat, 1 << 30)
-    now[BONEYARD] = 0
     for _ in range(steps if held else 0):
         one = rng_below(rng, held)
         other = rng_below(rng, b.places)
@@ -206,7 +211,7 @@ cdef inline void infer(Sampler *b, Model *m, int steps, Rng *rng) noexcept nogil
         tile = b.tile[one]
         b.tile[one] = b.tile[other]
         b.tile[other] = tile
-        limit = now[b.owner[one]] + now[b.owner[other]] + slack(rng, m.weight)
+        limit = m.short_by[b.owner[one]] + m.short_by[b.owner[other]] + slack(rng, m.weight)
         fresh = shortfall(b, m, b.owner[one], limit)
         fresh_other = 0
         if fresh <= limit and b.owner[other] != BONEYARD:
@@ -215,8 +220,8 @@ cdef inline void infer(Sampler *b, Model *m, int steps, Rng *rng) noexcept nogil
             b.tile[other] = b.tile[one]
             b.tile[one] = tile
         else:
-            now[b.owner[one]] = fresh
-            now[b.owner[other]] = fresh_other
+            m.short_by[b.owner[one]] = fresh
+            m.short_by[b.owner[other]] = fresh_other
     # The order of the boneyard says nothing.
     for one in range(held, b.places - 1):
         other = one + rng_below(rng, b.places - one)

@@ -32,7 +32,7 @@ from caboose.engine.bits cimport (
 from caboose.engine.dealing cimport shuffle_boneyard
 from caboose.engine.endgame cimport Entry, Outcome, Solver, is_endgame, solve_state
 from caboose.engine.evidence cimport Evidence, gather_evidence, in_set, into_set, show_place
-from caboose.engine.inference cimport FIRST_STEPS, STEPS, Model, gather_choices, infer
+from caboose.engine.inference cimport FIRST_STEPS, STEPS, Model, gather_choices, infer, infer_start
 from caboose.engine.moves cimport move_of_code
 from caboose.engine.plan cimport Plan, make_plan
 from caboose.engine.playout cimport (
@@ -113,12 +113,28 @@ cdef struct Trial:
     double win           # the chance to end with the fewest pips: 0 or 1 at the end of a round
 
 
+# Where a chain of worlds stands.
+cdef struct Lane:
+    u8 tile[TILE_COUNT]      # in each place of the sampler
+    int short_by[SEATS + 1]  # as in `Model`
+
+
 # What a thread works with.
 cdef struct Workspace:
     Sampler sampler
     Model model
     Plans given          # what the seats mean to do when the world begins
     Plans plans
+
+
+cdef void enter_lane(const Lane *lane, Workspace *space) noexcept nogil:
+    memcpy(space.sampler.tile, lane.tile, sizeof(lane.tile))
+    memcpy(space.model.short_by, lane.short_by, sizeof(lane.short_by))
+
+
+cdef void leave_lane(Lane *lane, const Workspace *space) noexcept nogil:
+    memcpy(lane.tile, space.sampler.tile, sizeof(lane.tile))
+    memcpy(lane.short_by, space.model.short_by, sizeof(lane.short_by))
 
 
 cdef class Search:
@@ -145,7 +161,7 @@ cdef class Search:
 
     cdef Observation view
     cdef Workspace *spaces
-    cdef u8 lanes[LANES][TILE_COUNT]  # where each chain stands: the tile in each place of the sampler
+    cdef Lane lanes[LANES]
     cdef Plan own_plan
     cdef Standing standing
     cdef Arm arms[MAX_ARMS]
@@ -340,9 +356,10 @@ cdef class Search:
             model.weight = self.inference
             self.inferring = model.size > 0
         if self.inferring:
+            infer_start(sampler, model)
             infer(sampler, model, FIRST_STEPS, rng)
         for i in range(LANES):
-            memcpy(self.lanes[i], sampler.tile, sizeof(sampler.tile))
+            leave_lane(&self.lanes[i], &self.spaces[0])
             if i < LANES - 1:
                 world = view.state
                 self.next_world(&world, &self.spaces[0], rng)
@@ -535,12 +552,12 @@ cdef class Search:
         cdef int lane = first % LANES
         cdef int number = first
         if self.guessing:
-            memcpy(space.sampler.tile, self.lanes[lane], sizeof(self.lanes[lane]))
+            enter_lane(&self.lanes[lane], space)
         while number < end:
             self.world(number, space, &self.trials[(number - start) * self.racing])
             number += step
         if self.guessing:
-            memcpy(self.lanes[lane], space.sampler.tile, sizeof(self.lanes[lane]))
+            leave_lane(&self.lanes[lane], space)
 
     # The worlds from `first` on, `count` of them, that belong to a thread's chains.
     cdef void play_lanes(self, int thread, int threads, int first, int count) noexcept nogil:
@@ -686,7 +703,7 @@ cdef class Search:
         counts = np.zeros((s.rules.players + 1, tiles))
         cdef double[:, ::1] cells = counts
         rng_seed(&rng, self.seed)
-        memcpy(self.spaces[0].sampler.tile, self.lanes[0], sizeof(self.lanes[0]))
+        enter_lane(&self.lanes[0], &self.spaces[0])
         for _ in range(samples):
             world = s[0]
             self.next_world(&world, &self.spaces[0], &rng)
