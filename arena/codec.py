@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, TypeVar
 
@@ -28,7 +28,8 @@ def encode(value: object) -> Any:
 
 
 def decode(kind: type[T], data: object, where: str = "") -> T:
-    """The ``kind`` that ``encode`` made ``data`` from: a dataclass of numbers, text, tuples and dataclasses.
+    """The ``kind`` that ``encode`` made ``data`` from: a dataclass of numbers, text, tuples and dataclasses. A
+    ``Sequence`` becomes a tuple.
 
     Raises ``DecodeError``, and what the dataclasses raise for values that they refuse.
     """
@@ -43,9 +44,9 @@ def _decode(kind: Any, data: Any, where: str) -> Any:
             return None
         (kind,) = [k for k in arguments if k is not type(None)]
         return _decode(kind, data, where)
-    if origin is tuple:
+    if origin in (tuple, Sequence):
         _expect(isinstance(data, list), where, "a list")
-        if len(arguments) == 2 and arguments[1] is Ellipsis:
+        if origin is Sequence or (len(arguments) == 2 and arguments[1] is Ellipsis):
             return tuple(_decode(arguments[0], item, f"{where}[{i}]") for i, item in enumerate(data))
         _expect(len(data) == len(arguments), where, f"a list of {len(arguments)}")
         return tuple(_decode(k, item, f"{where}[{i}]") for i, (k, item) in enumerate(zip(arguments, data, strict=True)))

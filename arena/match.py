@@ -17,7 +17,7 @@ from caboose.arena.errors import RunError
 from caboose.arena.executors import Executor, Task
 from caboose.arena.lineup import Contestant
 from caboose.arena.records import Recorder, without_logs
-from caboose.arena.results import BlockResult, MatchResult, Played
+from caboose.arena.results import Blocks, MatchResult, Played
 from caboose.arena.stats import Scoreboard, Standing
 from caboose.bots import MEASURING
 
@@ -63,14 +63,14 @@ def play_match(
     board = Scoreboard(labels, lineup.entries)
     recorder = Recorder(record, plan, played) if record is not None else None
     numbers = range(blocks) if recorder is None else recorder.begin(range(blocks))
-    finished: dict[int, BlockResult] = {}
+    finished = Blocks()
     problem = ""
     started, clock = datetime.now(UTC), time.monotonic()
     try:
         with executor:
             for _, result in executor.run((Task(plan, number) for number in numbers), watcher.game_over):
                 # Counted before it is recorded: what stands in the record is never missing from the results.
-                finished[result.block] = result if recorder is None else without_logs(result)
+                finished.add(result if recorder is None else without_logs(result))
                 board.add(result)
                 if recorder is not None:
                     recorder.write(result)
@@ -94,7 +94,7 @@ def play_match(
         concurrency=concurrency,
         seed=str(plan.seed),
         asked=blocks,
-        blocks=tuple(finished[number] for number in sorted(finished)),
+        blocks=finished,
         problem=problem,
     )
 

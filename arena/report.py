@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import time
 from collections.abc import Sequence
 from types import TracebackType
 from typing import IO, Final, Self
@@ -62,6 +63,7 @@ class MatchProgress:
             disable=not console.is_terminal,
         )
         self._task = self._progress.add_task("games", total=games, margin="")
+        self._reckoned = 0.0
 
     def game_over(self) -> None:
         """A game was played."""
@@ -69,7 +71,9 @@ class MatchProgress:
 
     def block_over(self, board: Scoreboard) -> None:
         """A block was played and counted."""
-        if not self._progress.disable:
+        # Margins are reckoned from those of all blocks so far: not more often than they are shown.
+        if not self._progress.disable and time.monotonic() - self._reckoned > 1:
+            self._reckoned = time.monotonic()
             rows = board.standings()
             shown = rows[0] if len(rows) == 2 else max(rows, key=lambda row: row.margin.mean or 0.0)
             mark = f" {MARK}" if is_marked(shown) else ""

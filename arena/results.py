@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+import pickle
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, overload
 
 from caboose.arena.codec import DecodeError, decode, encode
 from caboose.protocol.referee import Fault, GameResult
@@ -48,6 +51,37 @@ class BlockResult:
 
     block: int
     games: tuple[GameInBlock, ...]
+
+
+class Blocks(Sequence[BlockResult]):
+    """Blocks in the order of their numbers, packed: a long match has many, and looks at them once, at its end."""
+
+    def __init__(self, blocks: Iterable[BlockResult] = ()) -> None:
+        self._packed: dict[int, bytes] = {}
+        for block in blocks:
+            self.add(block)
+
+    def add(self, block: BlockResult) -> None:
+        """Takes a block in. Those that were there may not be looked at meanwhile."""
+        self._packed[block.block] = zlib.compress(pickle.dumps(block), 1)
+
+    def __len__(self) -> int:
+        return len(self._packed)
+
+    @overload
+    def __getitem__(self, index: int) -> BlockResult: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[BlockResult]: ...
+    def __getitem__(self, index: int | slice) -> BlockResult | Sequence[BlockResult]:
+        numbers = sorted(self._packed)[index]
+        return self._unpack(numbers) if isinstance(numbers, int) else [self._unpack(number) for number in numbers]
+
+    def __iter__(self) -> Iterator[BlockResult]:
+        return map(self._unpack, sorted(self._packed))
+
+    def _unpack(self, number: int) -> BlockResult:
+        block: BlockResult = pickle.loads(zlib.decompress(self._packed[number]))
+        return block
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,18 +124,23 @@ class MatchResult:
     concurrency: int
     seed: str
     asked: int
-    blocks: tuple[BlockResult, ...]
+    blocks: Sequence[BlockResult]
     problem: str = ""
 
 
-def result_text(result: MatchResult, standings: Any) -> str:
-    """``result`` as JSON, with its ``standings`` (for those who only want those) and a block on each line."""
-    data = {"format": FORMAT, "format_version": FORMAT_VERSION} | encode(result)
-    blocks = data.pop("blocks")
-    lines = [f"{json.dumps(key)}: {json.dumps(value)}," for key, value in data.items()]
-    lines.append(f'"standings": {_rows(encode(standings))},')
-    lines.append(f'"blocks": {_rows(blocks)}')
-    return "{\n" + "\n".join(lines) + "\n}\n"
+def result_text(result: MatchResult, standings: Any) -> Iterator[str]:
+    """``result`` as JSON, in pieces, with its ``standings`` (for those who only want those) and a block on each
+    line."""
+    data = {"format": FORMAT, "format_version": FORMAT_VERSION} | encode(replace(result, blocks=()))
+    data.pop("blocks")
+    yield "{\n"
+    for key, value in data.items():
+        yield f"{json.dumps(key)}: {json.dumps(value)},\n"
+    yield '"standings": ['
+    yield from _rows(standings)
+    yield '],\n"blocks": ['
+    yield from _rows(result.blocks)
+    yield "]\n}\n"
 
 
 def write_result(result: MatchResult, standings: Any, path: Path) -> None:
@@ -113,13 +152,14 @@ def write_result(result: MatchResult, standings: Any, path: Path) -> None:
     path = path.resolve()
     text = result_text(result, standings)
     if path.exists() and not path.is_file():
-        path.write_text(text, encoding="utf-8")
+        with path.open("w", encoding="utf-8") as file:
+            file.writelines(text)
         return
     # Beside the target: a rename is whole only within a file system.
     temporary = temporary_beside(path)
     try:
         with temporary.open("w", encoding="utf-8") as file:
-            file.write(text)
+            file.writelines(text)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
@@ -150,5 +190,6 @@ def read_result(path: Path) -> MatchResult:
         raise ResultError(f"{path}: {error}") from None
 
 
-def _rows(items: list[Any]) -> str:
-    return "[" + ",".join(f"\n{json.dumps(item)}" for item in items) + "\n]"
+def _rows(items: Iterable[object]) -> Iterator[str]:
+    for number, item in enumerate(items):
+        yield f"{',' if number else ''}\n{json.dumps(encode(item))}"

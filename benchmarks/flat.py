@@ -60,7 +60,7 @@ def main() -> int:
                 memories.append(memory())
                 descriptors.append(len(os.listdir("/proc/self/fd")))
                 played = (part + 1) * (arguments.games // LINES)
-                print(f"{played:8,} {memories[-1]:8,} {descriptors[-1]:6} {each:14.2f}")
+                print(f"{played:8,} {memories[-1]:8,} {descriptors[-1]:6} {each:14.2f}", flush=True)
         finally:
             close_all(engines)
     grown = (memories[-1] - memories[LINES // 2 - 1]) * 1024 / (arguments.games / 2)

@@ -90,7 +90,7 @@ cdef double arrival(int take, double begin) noexcept nogil:
     cdef unsigned long long earlier = turns
     cdef double end, delay
     look()
-    end = now()
+    end = looked
     delay = waited - before
     if delay > UNNOTICED:
         # Did we sleep, and then wait for our turn? Or did we wait before we slept, or instead of it?

@@ -319,7 +319,8 @@ def match(
         if json is not None:
             try:
                 if to_output:
-                    print(result_text(result, rows), end="", flush=True)
+                    sys.stdout.writelines(result_text(result, rows))
+                    sys.stdout.flush()
                 else:
                     write_result(result, rows, json)
             except BrokenPipeError:
