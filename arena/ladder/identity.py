@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -47,10 +47,10 @@ def identify(spec: EngineSpec, startup: float, hidden: Path) -> Identity:
     """Starts the engine, if it is a program, and asks who it is; ``startup`` is what that may take, in ms. Raises
     ``RunError`` when it does not start, and ``CallError`` when it does not take its options."""
     contestant = spec.contestant(hidden)
-    control = TimeControl(nodes=1, startup=startup)
     settings = [Setting("1", name, value) for name, value in spec.options]
+    control = TimeControl(nodes=1, startup=startup)
     (met,) = meet([contestant.entrant], settings, control, contestant.launch or PLAIN)
-    played = introduce(met)
+    played = introduce(replace(contestant, about=met.about))
     try:
         digest = _builtin_hash() if spec.builtin else _hash(_files(spec.command))
     except OSError as error:
