@@ -39,7 +39,7 @@ MARK: Final = "CABOOSE_SOAK"  # in the environment of all that a match starts
 GOOD: Final = Misdeed(name="(none)")
 HELD: Final = 0.5  # the share of a limit within which a busy machine may keep an engine from being seen to misbehave
 EXACT: Final = 0.001  # seconds: nearer to a deadline than stamps are promised to be, either verdict will do
-GONE: Final = 5.0  # seconds that the system is given to end what was killed
+GONE: Final = 20.0  # seconds that the system is given to end what was killed
 
 # How a verdict came about, beside the kinds of faults.
 FINE: Final = "no fault"
