@@ -25,26 +25,26 @@ FULL_LEVEL: Final = 10
 
 
 class Level(NamedTuple):
-    """How a level below full strength plays: playouts a move, and the pips by which it may err for the worse.
+    """How a level below full strength plays: playouts a move, and the pips by which it may err.
 
-    Moves are chosen with weights exp(score / temperature): the mistakes are those of someone who judges badly, close
-    moves are mixed up often and bad ones never played.
+    Of the moves that seem at most ``slip`` pips worse than the best, one is played, with weights exp(score / slip): the
+    mistakes are those of someone who judges badly. What seems to be worse is never played.
     """
 
     nodes: int
-    temperature: float
+    slip: float
 
 
 LEVELS: Final = {
     1: Level(60, 20.0),
-    2: Level(90, 14.0),
-    3: Level(130, 10.0),
-    4: Level(200, 7.0),
-    5: Level(300, 5.0),
-    6: Level(450, 3.5),
-    7: Level(700, 2.5),
-    8: Level(1000, 1.5),
-    9: Level(1500, 0.8),
+    2: Level(90, 16.0),
+    3: Level(130, 13.0),
+    4: Level(200, 10.0),
+    5: Level(300, 8.0),
+    6: Level(450, 6.5),
+    7: Level(700, 5.0),
+    8: Level(1000, 4.0),
+    9: Level(1500, 2.5),
 }
 
 
@@ -205,7 +205,8 @@ def _err(search: Search, level: Level, seed: int, observation: Observation) -> M
     if not candidates:
         return search.best
     top = max(candidate.score for candidate in candidates)
-    weights = [math.exp((candidate.score - top) / level.temperature) for candidate in candidates]
+    candidates = [candidate for candidate in candidates if top - candidate.score <= level.slip]
+    weights = [math.exp((candidate.score - top) / level.slip) for candidate in candidates]
     return rng.choices([candidate.move for candidate in candidates], weights)[0]
 
 

@@ -215,6 +215,23 @@ def test_levels_play_worse_and_worse_but_not_at_random() -> None:
     assert list(LEVELS) == list(range(1, 10))
 
 
+def test_a_level_plays_nothing_that_it_takes_for_bad() -> None:
+    """What seems worse by more than its slip is never played, and what seems nearly as good is."""
+    excluded, second = 0, dict.fromkeys((1, 4, 7), 0)
+    for seed in range(40):
+        seen = choices(FAMILY, seed, after=seed % 20)
+        for number in second:
+            said: list[Info] = []
+            move = create("mcts", Level=number, Seed=seed).choose(seen, Limits(report=said.append))
+            score = {candidate.move: candidate.value for candidate in said[-1].candidates}
+            lost = {move: max(score.values()) - value for move, value in score.items()}
+            assert lost[move] <= LEVELS[number].slip
+            second[number] += lost[move] > 0
+            excluded += sum(pips > LEVELS[number].slip for pips in lost.values())
+    assert excluded > 60
+    assert second[1] > second[7] > 0
+
+
 def test_what_a_game_needs() -> None:
     rules = Rules.of("family", 3)
     past = [(0, 0, 0)] * (rules.rounds - 1)
