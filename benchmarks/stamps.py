@@ -81,13 +81,16 @@ def main() -> int:
         with context.Pool(arguments.at_once) as pool:
             started = time.monotonic()
             errors = np.concatenate(pool.starmap(play, calls, chunksize=1))
-    p50, p99, most = np.percentile(errors, (50, 99, 100))
+    off = np.abs(errors)
+    p50, p99, most = np.percentile(off, (50, 99, 100))
     how = "working" if arguments.busy else "asleep"
     print(
         f"{len(errors)} answers, {arguments.at_once} games at once, {arguments.think:g} ms {how}, "
         f"{time.monotonic() - started:.0f} s"
     )
     print(f"stamp error, µs: p50 {p50:.0f}, p99 {p99:.0f}, most {most:.0f} (p99 at most {MOST_ERROR:.0f})")
+    early, late = [np.count_nonzero(error > MOST_ERROR) for error in (-errors, errors)]
+    print(f"off by more than {MOST_ERROR:.0f}: {early} too early, {late} too late")
     return 0 if p99 <= MOST_ERROR else 1
 
 
