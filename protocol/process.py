@@ -307,7 +307,7 @@ class EngineProcess:
         zero the margin is shorter by that), or after the guard if it is None; and what the ``legal`` moves are."""
         talk = self._alive()
         self._number += 1
-        said = observation_bytes(observation) + go_line(self._number, limits).encode("ascii") + b"\n"
+        said = observation_bytes(observation) + f"{go_line(self._number, limits)}\n".encode("ascii")
         if not self._told_new_game:  # started anew in mid-game
             said = b"newgame\n" + said
             self._told_new_game = True
