@@ -23,9 +23,8 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
-from multiprocessing.sharedctypes import Synchronized
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 import numpy as np
 
@@ -36,8 +35,8 @@ from soaked import GONE, GOOD, Report, marked, play_match
 TELL_EVERY: Final = 60.0  # seconds
 KILL_EVERY: Final = 15.0  # seconds between two referees that are killed
 SILENT: Final = 300.0  # seconds after which a referee must be caught in a loop
-WARM: Final = 50  # matches after which memory should not grow any more …
-MOST_GROWTH: Final = 16 << 20  # … by more bytes than this
+LOOK_EVERY: Final = 50  # matches
+MOST_GROWTH: Final = 16 << 20  # bytes of a referee, in the second half of its life: it has seen everything by then
 SLOWEST_END: Final = 20.0  # seconds from a limit to the end of an engine; promised is 1, on a machine that has time
 PROMISED: Final = 1.0
 LEFT: Final = ("processes", "children", "descriptors", "files")
@@ -48,19 +47,26 @@ SIGNALS: Final = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 # A job is a referee: a process that plays one match after another.
 
 
-def work(name: str, until: Synchronized[float], folder: Path, pipe: Connection) -> None:
-    """Plays matches until the clock says ``until``; sends a report of each."""
+class End(Protocol):
+    """When it is over, by ``time.monotonic``. It is shared, and may be moved."""
+
+    value: float
+
+
+def work(name: str, end: End, folder: Path, pipe: Connection) -> None:
+    """Plays matches until the ``end``; sends a report of each."""
     os.setpgid(0, 0)  # Ctrl-C at a terminal is for the parent
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     tempfile.tempdir = str(folder)
-    parent, number, used = os.getppid(), 0, 0
+    parent, number = os.getppid(), 0
+    used: list[int] = []
     with suppress(KeyboardInterrupt):
-        while time.monotonic() < until.value and os.getppid() == parent:
+        while time.monotonic() < end.value and os.getppid() == parent:
             report = play_match(f"{name}.{number}")
             number += 1
-            if number == WARM:
-                used = memory()
-            elif number % WARM == 0:
-                report.memory = used, memory()
+            if number % LOOK_EVERY == 0:
+                used.append(memory())
+                report.memory = tuple(used)
             pipe.send(report)
 
 
@@ -76,14 +82,14 @@ def memory() -> int:
 class Job:
     """A referee as its parent sees it."""
 
-    def __init__(self, name: str, until: Synchronized[float]) -> None:
+    def __init__(self, name: str, end: End) -> None:
         context = multiprocessing.get_context("fork")
         self.name = name
         self.pipe, other = context.Pipe(duplex=False)
         self.heard = time.monotonic()
         self.killed_by = ""
         self._folder = Path(tempfile.mkdtemp(prefix="caboose-soak-"))
-        self._process = context.Process(target=work, args=(name, until, self._folder, other))
+        self._process = context.Process(target=work, args=(name, end, self._folder, other))
         self._process.start()
         other.close()
 
@@ -122,14 +128,20 @@ class Job:
         return report
 
 
+def make_end(when: float) -> End:
+    """An end that can be moved. Without a lock, which a referee that is killed might hold."""
+    end: End = multiprocessing.get_context("fork").Value("d", when, lock=False)
+    return end
+
+
 def soak(seed: int, seconds: float, games: float, jobs: int) -> Report:
     """Runs referees until the time is over, or there were as many games, or Ctrl-C."""
     began = told = killed = time.monotonic()
-    until = multiprocessing.get_context("fork").Value("d", began + seconds)
+    end = make_end(began + seconds)
     rng = random.Random(seed)
     total = Report()
     names = (f"{seed}.{number}" for number in range(sys.maxsize))
-    running = {job.pipe: job for job in [Job(next(names), until) for _ in range(jobs)]}
+    running = {job.pipe: job for job in [Job(next(names), end) for _ in range(jobs)]}
     while running:
         try:
             for pipe in wait(list(running), timeout=1.0):
@@ -138,24 +150,24 @@ def soak(seed: int, seconds: float, games: float, jobs: int) -> Report:
                     total.add(report)
                     continue
                 total.add(running.pop(pipe).finish())
-                if time.monotonic() < until.value:
-                    job = Job(next(names), until)
+                if time.monotonic() < end.value:
+                    job = Job(next(names), end)
                     running[job.pipe] = job
             now = time.monotonic()
             for job in running.values():
                 if now - job.heard > SILENT:
                     total.wrong.append(f"referee {job.name} has been silent for too long")
                     job.kill(signal.SIGKILL)
-            if now - killed > KILL_EVERY and now < until.value:
+            if now - killed > KILL_EVERY and now < end.value:
                 killed = now
                 _kill_one(list(running.values()), rng)
             if total.games >= games:
-                until.value = 0.0
+                end.value = 0.0
             if now - told > TELL_EVERY:
                 told = now
                 print(f"{now - began:.0f} s: {total.games:,} games, {len(total.wrong)} wrong", flush=True)
         except KeyboardInterrupt:
-            until.value = 0.0
+            end.value = 0.0
     return total
 
 
@@ -186,11 +198,15 @@ def show(report: Report, heading: str) -> bool:
     _show_times("from an answer to its stamp", report.stamps)
     _show_times("from a limit to the end of the process", report.ended_after)
     print(f"  more than {PROMISED:g} s: {sum(after > PROMISED for after in report.ended_after)}")
-    grown = report.memory[-1] - report.memory[0] if report.memory else 0
-    print(f"memory of the referee that grew most: {grown / 2**20:+.1f} MiB since its first {WARM} matches")
+    used = report.memory or (0,)
+    early, half, last = used[0], used[len(used) // 2], used[-1]
+    print(
+        f"memory of the referee that lived longest: {early / 2**20:.1f} MiB after {LOOK_EVERY} matches, "
+        f"{half / 2**20:.1f} half way, {last / 2**20:.1f} after {len(used) * LOOK_EVERY}"
+    )
     print(f"processor time of the referees for a game: {report.cpu / max(report.games, 1) * 1000:.1f} ms")
     slow = max(report.ended_after, default=0.0) > SLOWEST_END
-    return not (report.wrong or any(report.left.values()) or grown > MOST_GROWTH or slow)
+    return not (report.wrong or any(report.left.values()) or last - half > MOST_GROWTH or slow)
 
 
 def _show_times(what: str, seconds: Sequence[float]) -> None:

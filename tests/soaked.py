@@ -283,7 +283,7 @@ class Report:
     """Seconds from just before an engine wrote to our stamp."""
     ended_after: list[float] = field(default_factory=list)
     memory: tuple[int, ...] = ()
-    """Bytes that a referee used after its first matches, and after the last one."""
+    """Bytes that a referee used from time to time, of the one that lived longest."""
     left: collections.Counter[str] = field(default_factory=collections.Counter)
     killed: int = 0
     cpu: float = 0.0
@@ -300,7 +300,7 @@ class Report:
         self.overruns += other.overruns
         self.stamps += other.stamps
         self.ended_after += other.ended_after
-        self.memory = max(self.memory, other.memory, key=lambda used: used[-1] - used[0] if used else -1)
+        self.memory = max(self.memory, other.memory, key=len)
         self.left += other.left
         self.killed += other.killed
         self.cpu += other.cpu

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import time
-from multiprocessing import get_context
 
 import pytest
 
@@ -106,7 +105,7 @@ def test_matches_are_played_and_shown(capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_nothing_is_left_of_a_referee_that_is_killed() -> None:
     before = children()
-    job = soak_referee.Job("7.0", get_context("fork").Value("d", time.monotonic() + 120))
+    job = soak_referee.Job("7.0", soak_referee.make_end(time.monotonic() + 120))
     assert job.receive() is not None
     job.kill(signal.SIGKILL)
     while job.receive() is not None:
