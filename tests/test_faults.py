@@ -63,10 +63,13 @@ def check(misdeed: Misdeed, outcome: Outcome) -> None:
 def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Outcome]:
     """What came of each misdeed, of many at the same time. A busy machine may make an engine late before it misbehaves,
     and a referee that is held up forgives; so those that have little time may try again."""
+    folder = tmp_path_factory.mktemp("misdeeds")
 
     def play(misdeed: Misdeed) -> Outcome:
+        own = folder / misdeed.name
+        own.mkdir()
         for _ in range(1 if misdeed.control is LONG else TRIES):
-            outcome = meet(misdeed, tmp_path_factory.mktemp("misdeed"), seat=seat_of(misdeed))
+            outcome = meet(misdeed, own, seat=seat_of(misdeed))
             with suppress(AssertionError):
                 check(misdeed, outcome)
                 break
