@@ -55,7 +55,7 @@ class End(Protocol):
 
 def work(name: str, end: End, folder: Path, pipe: Connection) -> None:
     """Plays matches until the ``end``; sends a report of each."""
-    os.setpgid(0, 0)  # Ctrl-C at a terminal is for the parent
+    os.setsid()  # as the workers of a match; and Ctrl-C at a terminal is for the parent
     signal.signal(signal.SIGINT, signal.default_int_handler)
     tempfile.tempdir = str(folder)
     parent, number = os.getppid(), 0
