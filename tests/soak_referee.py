@@ -204,7 +204,6 @@ def show(report: Report, heading: str) -> bool:
         f"memory of the referee that lived longest: {early / 2**20:.1f} MiB after {LOOK_EVERY} matches, "
         f"{half / 2**20:.1f} half way, {last / 2**20:.1f} after {len(used) * LOOK_EVERY}"
     )
-    print(f"processor time of the referees for a game: {report.cpu / max(report.games, 1) * 1000:.1f} ms")
     slow = max(report.ended_after, default=0.0) > SLOWEST_END
     return not (report.wrong or any(report.left.values()) or last - half > MOST_GROWTH or slow)
 

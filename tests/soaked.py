@@ -286,8 +286,6 @@ class Report:
     """Bytes that a referee used from time to time, of the one that lived longest."""
     left: collections.Counter[str] = field(default_factory=collections.Counter)
     killed: int = 0
-    cpu: float = 0.0
-    """Seconds of processor time of the referees."""
     wrong: list[str] = field(default_factory=list)
 
     def add(self, other: Report) -> None:
@@ -303,7 +301,6 @@ class Report:
         self.memory = max(self.memory, other.memory, key=len)
         self.left += other.left
         self.killed += other.killed
-        self.cpu += other.cpu
         self.wrong += other.wrong
 
 
@@ -484,7 +481,6 @@ def _draw_contestant(rng: random.Random, folder: Path, label: str) -> Contestant
 def play_match(key: str) -> Report:
     """Plays the match of this name, judges it, and looks at what it has left behind."""
     report = Report(matches=1)
-    began = time.process_time()
     os.environ[MARK] = mark = f"{os.getpid()}/{key}"
     before = descriptors()
     with tempfile.TemporaryDirectory() as name:
@@ -494,7 +490,6 @@ def play_match(key: str) -> Report:
             table = Table(plan.lineup, bench.players)
             bench.fallback = Finisher(bench.fallback, table)
             block = play_block(plan, bench, 0, table.game_over)
-        report.cpu = time.process_time() - began
         report.left["descriptors"] += len(descriptors() - before)
         report.left["children"] += len(children())
         wait_until(lambda: not marked(mark), GONE)
