@@ -30,7 +30,10 @@ _ENVIRONMENT: Final = {"PATH": _PATH, "HOME": _HOME, "TMPDIR": _HOME, "LANG": "C
 _BINARIES: Final = ("bin", "sbin")
 _COMMON: Final = ("/tmp", "/var/tmp", "/dev/shm", "/home", "/root", "/etc", "/var", "/opt", "/srv", "/mnt")
 
-IN_SANDBOX: Final = "; in the sandbox it has no files but the system's, its own folder's and what is shared with it"
+IN_SANDBOX: Final = (
+    "; in the sandbox it has no files but the system's, its own folder's and what --share names"
+    " (`caboose check ENGINE --sandbox` shows its standard error)"
+)
 SANDBOXED: Final = Resources(memory=4096 * _MIB, processes=256, file=256 * _MIB)  # what is not set, in a sandbox
 
 

@@ -55,7 +55,7 @@ class Quiet:
 
 def make_ladder(folder: Path, *lists: dict[str, Any], engines: tuple[str, ...] = (), **more: Any) -> None:
     """A ladder of the built-in bots, or of those named, in this process."""
-    init(folder, SEED, in_process=True, records=more.pop("records", True))
+    init(folder, SEED, in_process=True, records=more.pop("records", True), logs=more.pop("logs", False))
     for name in engines or ("random", "greedy", "planner", "mcts"):
         add(folder, "engine", {"name": name, "builtin": name})
     for values in lists:

@@ -32,7 +32,7 @@ TABLES: dict[str, Any] = {"name": "tables", "format": "random", "players": 3, "b
 def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A ladder that was played to its end, in which one engine always fails."""
     folder = tmp_path_factory.mktemp("ladder") / "x"
-    make_ladder(folder, TABLES, {"name": "pairs", "players": 2, "blocks": 1, "preset": "classic"})
+    make_ladder(folder, TABLES, {"name": "pairs", "players": 2, "blocks": 1, "preset": "classic"}, logs=True)
     broken = tmp_path_factory.mktemp("engine")
     command = engine_command(broken, "sys.exit(3)")
     assert run(["ladder", "add", str(folder), " ".join(command), "--name", "broken"]) == 0
@@ -45,6 +45,16 @@ def told(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> 
     assert run(["ladder", *arguments]) == code
     captured = capsys.readouterr()
     return captured.err if code else captured.out
+
+
+def test_logs(played: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tables = played / "logs" / "tables"
+    assert sorted(path.name for path in tables.iterdir())[:2] == [f"block-00001-game-0{n}.log.gz" for n in (1, 2)]
+    pairs = {path.parent.name for path in (played / "logs" / "pairs").glob("*/*.gz")}
+    assert len(pairs) == 10 and {"random+greedy", "random+broken"} <= pairs
+    log = next((played / "logs" / "pairs").glob("*broken*/block-00001-game-01.log.gz"))
+    assert run(["log", str(log)]) == 0
+    assert "broken -> caboose 1\n" in (shown := capsys.readouterr().out) and "exited with code 3" in shown
 
 
 def test_a_ladder_from_its_first_command_to_its_standings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

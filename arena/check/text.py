@@ -12,7 +12,8 @@ from caboose.arena.check.steps import ADVICE, FAILED, OUTCOMES, PASSED, SKIPPED,
 _WIDTH: Final = 80
 _INDENT: Final = "    "
 _LAST: Final = 12  # lines of the exchange that are shown of a step that failed
-_STDERR: Final = 6  # lines of standard error that are shown
+_STDERR: Final = 6  # lines of standard error that are shown, …
+_LONGEST: Final = 400  # … and characters of each
 _WORDS: Final = {PASSED: "passed", FAILED: "FAILED", ADVICE: "advice", SKIPPED: "skipped"}
 PAGE: Final = "docs/protocol.md"
 
@@ -51,7 +52,8 @@ def step_lines(report: Report, result: Result, *, whole: bool = False) -> Iterat
     for said in shown:
         yield _said_line(said)
     for line in result.stderr.splitlines()[-_STDERR:]:
-        yield _cut(f"{_INDENT}stderr: {_printable(line)}")
+        cut = line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."
+        yield from _wrapped(f"stderr: {cut}", _INDENT, "  ")
     where = f"{PAGE}, {step.section}" if step.section else PAGE
     yield from _wrapped(f"{where}: {' '.join(step.says.split())}", _INDENT)
     if result.outcome != PASSED and not whole:

@@ -39,6 +39,9 @@ def init(
         typer.Option("--in-process", help="Play the built-in bots inside the referee, which is much faster."),
     ] = False,
     records: Annotated[bool, typer.Option(help="Keep the games as text, too.")] = True,
+    logs: Annotated[
+        bool, typer.Option("--logs", help="Keep all that engines are sent and write, too, for `caboose log`.")
+    ] = False,
     seed: Annotated[
         str | None,
         typer.Option(
@@ -49,7 +52,7 @@ def init(
     """Make a new ladder in FOLDER. Then add engines and a list of games, and run it."""
     from caboose.arena.ladder.edit import init
 
-    init(folder, make_seed(seed), in_process=in_process, records=records)
+    init(folder, make_seed(seed), in_process=in_process, records=records, logs=logs)
 
 
 def add(

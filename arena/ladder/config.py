@@ -80,11 +80,13 @@ class ListSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LadderSpec:
-    """A whole ladder. ``in_process`` plays built-in bots inside the referee; ``records`` keeps the games as text."""
+    """A whole ladder. ``in_process`` plays built-in bots inside the referee; ``records`` keeps the games as text,
+    ``logs`` all that was said in them."""
 
     seed: int
     in_process: bool
     records: bool
+    logs: bool
     engines: tuple[EngineSpec, ...]
     lists: tuple[ListSpec, ...]
 
@@ -121,13 +123,16 @@ def parse_spec(text: str, path: Path) -> LadderSpec:
         raise CallError(f"{path}: format: {version} is of a newer Caboose, expected {FORMAT}")
     seed = _seed(top)
     in_process, records = top.truth("in_process", False), top.truth("records", True)
+    logs = top.truth("logs", False)
     engines = [_engine(table, path.parent) for table in top.tables("engine")]
     _check_twice(path, "engine", [engine.name for engine in engines])
     names = [engine.name for engine in engines]
     lists = [_list(table, names) for table in top.tables("list")]
     _check_twice(path, "list", [spec.name for spec in lists])
     top.done()
-    return LadderSpec(seed=seed, in_process=in_process, records=records, engines=tuple(engines), lists=tuple(lists))
+    return LadderSpec(
+        seed=seed, in_process=in_process, records=records, logs=logs, engines=tuple(engines), lists=tuple(lists)
+    )
 
 
 def parse_command(line: str, folder: Path) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ from caboose.arena.results import temporary_beside
 _HEADING: Final = "A ladder; `caboose ladder --help` and docs/ladder.md tell more."
 
 
-def init(folder: Path, seed: int, *, in_process: bool, records: bool) -> None:
+def init(folder: Path, seed: int, *, in_process: bool, records: bool, logs: bool) -> None:
     """Makes a new ladder. Raises ``CallError`` where there is one already, ``RunError`` where none can be made."""
     if (folder / FILE).exists() or (folder / DATABASE).exists():
         raise CallError(f"{folder}: there is a ladder already, expected a new folder")
@@ -32,6 +32,7 @@ def init(folder: Path, seed: int, *, in_process: bool, records: bool) -> None:
     document.add("seed", str(seed))
     document.add("in_process", in_process)
     document.add("records", records)
+    document.add("logs", logs)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         now = datetime.now(UTC).isoformat(timespec="seconds")

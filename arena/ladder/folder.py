@@ -14,6 +14,7 @@ from caboose.arena.errors import RunError
 
 DATABASE: Final = "ladder.db"
 RECORDS: Final = "records"
+LOGS: Final = "logs"
 LOCK: Final = "lock"
 _MOST: Final = 200  # bytes of what a lock says
 

@@ -17,7 +17,7 @@ from caboose.arena.errors import CallError
 from caboose.arena.executors import Executor, Task
 from caboose.arena.ladder.books import Book
 from caboose.arena.ladder.config import LadderSpec, ListSpec
-from caboose.arena.ladder.folder import DATABASE
+from caboose.arena.ladder.folder import DATABASE, LOGS
 from caboose.arena.ladder.identity import Identity, changes, identify
 from caboose.arena.ladder.rows import FaultRow, Seats, fault_rows, seat_rows
 from caboose.arena.ladder.schedule import Schedule, block_seed, make_schedule
@@ -92,6 +92,7 @@ class Run:
             crashed=spec.crashed,
             in_process=self.spec.in_process,
             recording=self.spec.records,
+            logs=self.folder / LOGS / spec.name / "+".join(seats) if self.spec.logs else None,
         )
 
 
@@ -156,6 +157,8 @@ def play(run: Run, executor: Executor, limit: Limit, watcher: Watcher) -> str:
                 if key is not None:
                     each = by_number[key.list]
                     task = Task(run.plan(each.spec, key), key.number)
+                    if task.plan.logs is not None:
+                        task.plan.logs.mkdir(parents=True, exist_ok=True)
                     if key.list in books:
                         names = [contestant.label for contestant in task.plan.lineup.contestants]
                         books[key.list].begin(task, tuple([run.played[name] for name in names]))
