@@ -31,7 +31,7 @@ MIB: Final = 1 << 10  # KiB, in which the system tells memory
 
 def make_ladder(folder: Path, games: int, seed: int) -> None:
     """Makes a ladder in ``folder`` with ``games`` games between made-up engines, in blocks of a game for each seat."""
-    init(folder, 1, in_process=True, records=False)
+    init(folder, 1, in_process=True, records=False, logs=False)
     generator = np.random.default_rng(seed)
     with Store.open(folder / DATABASE, writing=True) as store:
         # Without waiting for the disk after each block, which takes most of the time here.

@@ -8,10 +8,24 @@ from typing import ClassVar
 from caboose.engine.moves import Move
 from caboose.engine.play import Limits, Option, OptionError
 from caboose.engine.round import Observation
+from caboose.engine.weighing import WEIGHTS
 
 MAX_SEED = 2**63 - 1
 
 SEED = Option("Seed", "spin", default=0, min=0, max=MAX_SEED, help="where chance comes from; same seed, same game")
+
+
+def weight_option(name: str) -> str:
+    """The option of a weight of ``WEIGHTS``: ``WeightLoneDouble`` of ``lone_double``."""
+    return "Weight" + name.title().replace("_", "")
+
+
+WEIGHT_OPTIONS = tuple(
+    [
+        Option(weight_option(name), "spin", default=weight.default, min=weight.min, max=weight.max, help=weight.help)
+        for name, weight in WEIGHTS.items()
+    ]
+)
 
 
 class BuiltIn:
@@ -49,6 +63,10 @@ class BuiltIn:
         value = self._values[name]
         assert isinstance(value, int)
         return value
+
+    def weights(self) -> dict[str, int]:
+        """The values of the weight options, by the names of ``WEIGHTS``."""
+        return {name: self.number(weight_option(name)) for name in WEIGHTS}
 
     def text(self, name: str) -> str:
         """The value of a combo or string option."""

@@ -8,7 +8,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import ClassVar, Final, NamedTuple
 
-from caboose.bots.base import SEED, BuiltIn
+from caboose.bots.base import SEED, WEIGHT_OPTIONS, BuiltIn
 from caboose.engine.moves import Move
 from caboose.engine.play import Candidate, Info, Limits, Option
 from caboose.engine.round import Observation, Round
@@ -71,6 +71,7 @@ class MctsBot(BuiltIn):
         Option("Playouts", "combo", default=POLICIES[0], choices=POLICIES, help="how the players of playouts choose"),
         Option("Laps", "spin", default=3, min=0, max=1000, help="laps of a playout before a network judges it; 0: all"),
         Option("Noise", "spin", default=4, min=0, max=1000, help="chance in playouts, in rank points"),
+        *WEIGHT_OPTIONS,
         Option(
             "Inference",
             "spin",
@@ -113,6 +114,7 @@ class MctsBot(BuiltIn):
             game_weight=self.number("GameWeight") / 100,
             plan_nodes=self.number("PlanNodes"),
             noise=self.number("Noise"),
+            weights=self.weights(),
             policy=self.text("Playouts"),
             laps=self.number("Laps"),
             inference=self.number("Inference") / 1000,

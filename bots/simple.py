@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from caboose.bots.base import SEED, BuiltIn
+from caboose.bots.base import SEED, WEIGHT_OPTIONS, BuiltIn
 from caboose.engine.moves import Move
 from caboose.engine.play import Limits, Option
 from caboose.engine.playout import policy_move
@@ -39,7 +39,8 @@ class PlannerBot(BuiltIn):
     name: ClassVar[str] = "planner"
     declared: ClassVar[tuple[Option, ...]] = (
         Option("PlanNodes", "spin", default=10_000, min=1, max=10_000_000, help="tries when it looks for a long train"),
+        *WEIGHT_OPTIONS,
     )
 
     def choose(self, observation: Observation, limits: Limits) -> Move:
-        return policy_move(observation, "planner", nodes=self.number("PlanNodes"))
+        return policy_move(observation, "planner", nodes=self.number("PlanNodes"), weights=self.weights())

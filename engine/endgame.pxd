@@ -14,7 +14,7 @@ from libc.string cimport memcpy
 from caboose.engine.bits cimport SEATS, TRAINS, WORDS, Rng, lowest32, mix, rng_seed, u8, u16, u32, u64
 from caboose.engine.plan cimport Plan
 from caboose.engine.playout cimport play_code
-from caboose.engine.policy cimport choose_planned
+from caboose.engine.policy cimport Weights, choose_planned, set_default_weights
 from caboose.engine.state cimport (
     CHICKENFOOT,
     MAX_MOVES,
@@ -141,10 +141,12 @@ cdef inline void put_first(u16 *codes, int n, u16 code) noexcept nogil:
 # What the planner would play comes first.
 cdef inline void order_moves(const State *s, u16 *codes, int n) noexcept nogil:
     cdef Plan plan
+    cdef Weights weights
     cdef Rng rng
     plan.size = plan.next = 0
+    set_default_weights(&weights)
     rng_seed(&rng, 0)
-    put_first(codes, n, codes[choose_planned(s, codes, n, &plan, ORDER_NODES, 0, &rng)])
+    put_first(codes, n, codes[choose_planned(s, codes, n, &plan, ORDER_NODES, 0, &weights, &rng)])
 
 
 # ---- two seats -------------------------------------------------------------------------------------------------

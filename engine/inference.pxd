@@ -34,7 +34,15 @@ from caboose.engine.evidence cimport (
     into_set,
 )
 from caboose.engine.plan cimport Plan, make_plan
-from caboose.engine.policy cimport Wishes, kind_of_move, make_wishes, must_hurry, planned_rank
+from caboose.engine.policy cimport (
+    Weights,
+    Wishes,
+    kind_of_move,
+    make_wishes,
+    must_hurry,
+    planned_rank,
+    set_default_weights,
+)
 from caboose.engine.sampler cimport BONEYARD, Sampler, mover_can_play
 from caboose.engine.state cimport (
     EV_DRAW,
@@ -132,9 +140,11 @@ cdef inline int shortfall(const Sampler *b, Model *m, int seat, int limit) noexc
     cdef int total = 0
     cdef int place, i, k, n, rank, best, chosen
     cdef Plan plan
+    cdef Weights weights
     cdef Wishes wishes
     cdef State *s
     cdef u64 *hand
+    set_default_weights(&weights)
     for place in range(b.places - b.bone):
         if b.owner[place] == seat and in_set(b.hidden, b.tile[place]) and held < MAX_HELD:
             tiles[held] = b.tile[place]
@@ -154,12 +164,12 @@ cdef inline int shortfall(const Sampler *b, Model *m, int seat, int limit) noexc
         if n <= 1:
             continue
         make_plan(&plan, hand, lowest32(s.ends[seat]), MODEL_PLAN_NODES)
-        make_wishes(s, &plan, must_hurry(s), &wishes)
+        make_wishes(s, &plan, must_hurry(s), &weights, &wishes)
         best = chosen = -100000
         for i in range(n):
             if codes[i] == STOP_CODE:
                 continue
-            rank = planned_rank(s, code_tile(codes[i]), wishes.points[kind_of_move(s, &plan, codes[i])])
+            rank = planned_rank(s, code_tile(codes[i]), &wishes, kind_of_move(s, &plan, codes[i]))
             best = max(best, rank)
             if codes[i] == m.choices[k].code:
                 chosen = rank

@@ -3,6 +3,7 @@
 from caboose.engine.bits cimport SEATS, TILE_COUNT, Rng, mix, rng_below, rng_seed, u8, u64
 from caboose.engine.dealing cimport deal_round, fill_deck
 from caboose.engine.playout cimport TO_THE_END, Plans, forget_plans, play_out_planned
+from caboose.engine.policy cimport Weights, set_default_weights
 from caboose.engine.round cimport compile_rules
 from caboose.engine.state cimport RUNNING, Header, State, hand_score
 from caboose.engine.value cimport HIDDEN, INPUTS, OUTPUTS, WEIGHTS, Hands, Network, describe, look, set_weights, think
@@ -44,6 +45,7 @@ def snapshots(rules, int rounds, seed=0):
     cdef u8 full_deck[TILE_COUNT]
     cdef State s
     cdef Plans plans
+    cdef Weights weights
     cdef Hands hands
     cdef Rng rng
     cdef int scores[SEATS]
@@ -57,6 +59,7 @@ def snapshots(rules, int rounds, seed=0):
         raise ValueError(f"rounds {rounds}, seed {seed}: expected whole numbers of at least 0")
     header = compile_rules(rules, rules.set)
     cdef int size = fill_deck(full_deck, &header, dealt_hub)
+    set_default_weights(&weights)
     cdef u64 first = mix(<u64>(seed & 0xFFFFFFFFFFFFFFFF))
     found = Snapshots(
         np.zeros((rounds * players, INPUTS), np.float32),
@@ -74,13 +77,13 @@ def snapshots(rules, int rounds, seed=0):
         deal_round(&s, &header, dealt_hub, holder_starts, hand, deck, size, &rng)
         forget_plans(&plans)
         turns = 1 + rng_below(&rng, LATEST * players)
-        play_out_planned(&s, &plans, PLAN_NODES, NOISE, turns, &rng)
+        play_out_planned(&s, &plans, PLAN_NODES, NOISE, &weights, turns, &rng)
         if s.over != RUNNING:
             continue
         look(&s, &plans, &hands)
         for seat in range(players):
             describe(&s, &hands, seat, &inputs[n + seat, 0])
-        play_out_planned(&s, &plans, PLAN_NODES, NOISE, TO_THE_END, &rng)
+        play_out_planned(&s, &plans, PLAN_NODES, NOISE, &weights, TO_THE_END, &rng)
         total = 0
         least = 1 << 30
         for seat in range(players):

@@ -28,6 +28,7 @@ from caboose.engine.policy cimport (
     NEXT,
     OWN_TRAIN,
     PLANNED,
+    Weights,
     Wishes,
     choose_greedy,
     choose_planned,
@@ -93,7 +94,7 @@ cdef inline void play_code(State *s, u16 code) noexcept nogil:
 # `choose_planned`. Where every train has one end (`plain`), sets do what a list of moves would do: the tiles that fit
 # the own train and those that fit any other, and each of these tiles is ranked once.
 cdef inline void play_out_planned_as(
-    State *s, Plans *plans, int nodes, int noise, int turns, int words, bint plain, Rng *rng
+    State *s, Plans *plans, int nodes, int noise, const Weights *weights, int turns, int words, bint plain, Rng *rng
 ) noexcept nogil:
     cdef u16 codes[MAX_MOVES]
     cdef u64 tiles[WORDS]
@@ -118,7 +119,7 @@ cdef inline void play_out_planned_as(
             if n == 0:
                 forced_step(s, NULL)
                 continue
-            choice = choose_planned(s, codes, n, plan, nodes, noise, rng)
+            choice = choose_planned(s, codes, n, plan, nodes, noise, weights, rng)
             follow(s, plan, codes[choice])
             play_code(s, codes[choice])
             continue
@@ -135,7 +136,7 @@ cdef inline void play_out_planned_as(
             continue
         if n > 1:
             refresh_plan(s, plan, nodes)
-            tile = best_planned(s, plan, tiles, own, other, words, noise, rng)
+            tile = best_planned(s, plan, tiles, own, other, words, noise, weights, rng)
         fits = fitting_trains(s, trains, tile)
         if n == 1 and fits & (fits - 1):
             refresh_plan(s, plan, nodes)
@@ -171,6 +172,7 @@ cdef inline int best_planned(
     const u64 *other,
     int words,
     int noise,
+    const Weights *weights,
     Rng *rng,
 ) noexcept nogil:
     cdef int best = 0
@@ -185,7 +187,7 @@ cdef inline int best_planned(
         if tiles[word] & plan.mask[word]:
             hurry = must_hurry(s)
             break
-    make_wishes(s, plan, hurry, &wishes)
+    make_wishes(s, plan, hurry, weights, &wishes)
     for word in range(words):
         rest = tiles[word]
         while rest:
@@ -195,7 +197,7 @@ cdef inline int best_planned(
             kind = ELSEWHERE if other[word] & bit else OWN_TRAIN
             if plan.mask[word] & bit:
                 kind = NEXT if tile == following and own[word] & bit else PLANNED
-            rank = planned_rank(s, tile, wishes.points[kind])
+            rank = planned_rank(s, tile, &wishes, kind)
             if noise:
                 rank += rank_noise(chance, tile, noise)
             if rank > best_rank:
@@ -232,16 +234,16 @@ cdef inline void play_planned(State *s, Plan *plan, int tile, u32 fits) noexcept
 
 # The one branch of a round: as in `play_out_uniform`.
 cdef inline void play_out_planned(
-    State *s, Plans *plans, int nodes, int noise, int turns, Rng *rng
+    State *s, Plans *plans, int nodes, int noise, const Weights *weights, int turns, Rng *rng
 ) noexcept nogil:
     if s.rules.answer != ANYWHERE:
-        play_out_planned_as(s, plans, nodes, noise, turns, WORDS, False, rng)
+        play_out_planned_as(s, plans, nodes, noise, weights, turns, WORDS, False, rng)
     elif s.rules.top <= 9:
-        play_out_planned_as(s, plans, nodes, noise, turns, 1, True, rng)
+        play_out_planned_as(s, plans, nodes, noise, weights, turns, 1, True, rng)
     elif s.rules.top <= 12:
-        play_out_planned_as(s, plans, nodes, noise, turns, 2, True, rng)
+        play_out_planned_as(s, plans, nodes, noise, weights, turns, 2, True, rng)
     else:
-        play_out_planned_as(s, plans, nodes, noise, turns, 3, True, rng)
+        play_out_planned_as(s, plans, nodes, noise, weights, turns, 3, True, rng)
 
 
 cdef inline void play_out_greedy(State *s) noexcept nogil:

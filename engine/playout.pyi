@@ -1,4 +1,4 @@
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from caboose.engine.moves import Move
@@ -7,12 +7,20 @@ from caboose.engine.tiles import Tile
 
 POLICIES: Final[tuple[str, ...]]
 
-def policy_move(view: Observation, policy: str, seed: int = 0, nodes: int = 10000, noise: int = 0) -> Move:
+def policy_move(
+    view: Observation,
+    policy: str,
+    seed: int = 0,
+    nodes: int = 10000,
+    noise: int = 0,
+    weights: Mapping[str, int] | None = None,
+) -> Move:
     """The move that a policy chooses: ``random``, ``greedy`` or ``planner``.
 
     Chance comes from ``seed`` (0 to 2**63 - 1) and the observation, so the same call gives the same move.
-    ``nodes`` bounds the planner's search for a train, ``noise`` is the range of chance in its ranks (points).
-    Raises ``ValueError`` for another policy or when the seat is not to move.
+    ``nodes`` bounds the planner's search for a train, ``noise`` is the range of chance in its ranks (points)
+    and ``weights`` what these are made of, where not as in ``weighing.WEIGHTS``. Raises ``ValueError`` for another
+    policy, for wrong weights, or when the seat is not to move.
     """
 
 def longest_train(hand: Iterable[tuple[int, int]], value: int, nodes: int = 10000) -> tuple[Tile, ...]:

@@ -5,11 +5,12 @@ from libc.string cimport memset
 from caboose.engine.bits cimport Rng, mix, rng_seed, u16, u64
 from caboose.engine.moves cimport move_of_code
 from caboose.engine.plan cimport Plan, make_plan
-from caboose.engine.policy cimport choose_greedy, choose_planned, choose_random
+from caboose.engine.policy cimport Weights, choose_greedy, choose_planned, choose_random, put_weights
 from caboose.engine.round cimport Observation, Table
 from caboose.engine.state cimport MAX_MOVES, State, legal_moves
 
 from caboose.engine.tiles import TILES, tile_of
+from caboose.engine.weighing import checked_weights
 
 POLICIES = ("random", "greedy", "planner")
 
@@ -26,15 +27,17 @@ cdef u64 observation_hash(Table view) noexcept:
     return mix(h ^ (<u64>s.rules.hub << 8 | s.turn))
 
 
-def policy_move(Observation view not None, policy, seed=0, int nodes=10000, int noise=0):
+def policy_move(Observation view not None, policy, seed=0, int nodes=10000, int noise=0, weights=None):
     """The move that a policy chooses: ``random``, ``greedy`` or ``planner``.
 
     Chance comes from ``seed`` (0 to 2**63 - 1) and the observation, so the same call gives the same move.
-    ``nodes`` bounds the planner's search for a train, ``noise`` is the range of chance in its ranks (points).
-    Raises ``ValueError`` for another policy or when the seat is not to move.
+    ``nodes`` bounds the planner's search for a train, ``noise`` is the range of chance in its ranks (points)
+    and ``weights`` what these are made of, where not as in ``weighing.WEIGHTS``. Raises ``ValueError`` for another
+    policy, for wrong weights, or when the seat is not to move.
     """
     cdef u16 codes[MAX_MOVES]
     cdef Plan plan
+    cdef Weights wanted
     cdef Rng rng
     cdef int n, choice
     if policy not in POLICIES:
@@ -49,7 +52,8 @@ def policy_move(Observation view not None, policy, seed=0, int nodes=10000, int 
         choice = choose_greedy(&view.state, codes, n)
     else:
         memset(&plan, 0, sizeof(Plan))
-        choice = choose_planned(&view.state, codes, n, &plan, nodes, noise, &rng)
+        put_weights(&wanted, checked_weights(weights or {}))
+        choice = choose_planned(&view.state, codes, n, &plan, nodes, noise, &wanted, &rng)
     return move_of_code(codes[choice])
 
 

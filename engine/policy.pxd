@@ -27,6 +27,33 @@ cdef enum:
     ELSEWHERE = 3        # … and on another
 
 
+# What a planner's wishes are made of, in points; a pip of the tile is one, too. `weighing.py` has the same numbers in
+# the same order, and bounds that see to it that the plan's next tile is wanted on the own train, and others rather
+# elsewhere.
+cdef struct Weights:
+    int next             # the plan's next tile on the own train …
+    int next_marked      # … and what comes on top where the train is marked
+    int planned          # the others of the plan …
+    int hurry            # … when another seat is nearly out
+    int own_marked       # what is not in the plan, on the own train where it is marked …
+    int spoil            # … less this, where a plan would be spoiled
+    int elsewhere        # what is not in the plan, on another train
+    int double           # a double, on top, that another tile can answer …
+    int lone_double      # … and one that none can
+
+
+cdef inline void set_default_weights(Weights *weights) noexcept nogil:
+    weights.next = 10
+    weights.next_marked = 60
+    weights.planned = -60
+    weights.hurry = -10
+    weights.own_marked = 10
+    weights.spoil = 30
+    weights.elsewhere = 40
+    weights.double = 40
+    weights.lone_double = 5
+
+
 cdef inline int choose_random(const u16 *codes, int n, Rng *rng) noexcept nogil:
     return rng_below(rng, n) if n > 1 else 0
 
@@ -51,6 +78,14 @@ cdef inline int choose_greedy(const State *s, const u16 *codes, int n) noexcept 
     return best
 
 
+# `numbers` are all of them in their order, as `weighing.checked_weights` gives them.
+cdef inline int put_weights(Weights *weights, list numbers) except -1:
+    weights.next, weights.next_marked, weights.planned, weights.hurry = numbers[:4]
+    weights.own_marked, weights.spoil, weights.elsewhere = numbers[4:7]
+    weights.double, weights.lone_double = numbers[7:]
+    return 0
+
+
 # Sees to it that `plan` fits the own train and the hand of `seat`.
 cdef inline void fit_plan(const State *s, Plan *plan, int seat, int nodes) noexcept nogil:
     cdef u32 ends = s.ends[seat]
@@ -66,31 +101,37 @@ cdef inline void refresh_plan(const State *s, Plan *plan, int nodes) noexcept no
     fit_plan(s, plan, s.turn, nodes)
 
 
-# What the mover wants, in points for each kind of move.
+# What the mover wants, in points for each kind of move, and for doubles.
 cdef struct Wishes:
     int points[4]
+    int double
+    int lone_double
 
 
 # What is not in the plan goes to other trains first, heavy tiles and doubles before light ones; then the plan's next
 # tile; what would spoil the plan comes last.
-cdef inline void make_wishes(const State *s, const Plan *plan, bint hurry, Wishes *wishes) noexcept nogil:
+cdef inline void make_wishes(
+    const State *s, const Plan *plan, bint hurry, const Weights *weights, Wishes *wishes
+) noexcept nogil:
     cdef bint marked = (s.markers >> s.turn) & 1
-    wishes.points[NEXT] = 10 + (60 if marked else 0) + (1000 if on_chain(s) else 0)
-    wishes.points[PLANNED] = -10 if hurry else -60
-    wishes.points[OWN_TRAIN] = (10 if marked else 0) - (30 if plan.next < plan.size else 0)
-    wishes.points[ELSEWHERE] = 40
+    wishes.points[NEXT] = weights.next + (weights.next_marked if marked else 0) + (1000 if on_chain(s) else 0)
+    wishes.points[PLANNED] = weights.hurry if hurry else weights.planned
+    wishes.points[OWN_TRAIN] = (weights.own_marked if marked else 0) - (weights.spoil if plan.next < plan.size else 0)
+    wishes.points[ELSEWHERE] = weights.elsewhere
+    wishes.double = weights.double
+    wishes.lone_double = weights.lone_double
 
 
-# How much the mover wants to lay `tile`; `wish` is the points for the kind of move.
-cdef inline int planned_rank(const State *s, int tile, int wish) noexcept nogil:
+# How much the mover wants to lay `tile` by this kind of move.
+cdef inline int planned_rank(const State *s, int tile, const Wishes *wishes, int kind) noexcept nogil:
     cdef int word, answers
-    cdef int rank = LOW[tile] + HIGH[tile] + wish
+    cdef int rank = LOW[tile] + HIGH[tile] + wishes.points[kind]
     if LOW[tile] == HIGH[tile]:
         # It gives another tile at once, if there is one to play.
         answers = 0
         for word in range(WORDS):
             answers += popcount(s.hand[s.turn][word] & WITH[LOW[tile]][word])
-        rank += 40 if answers > 1 or s.count[s.turn] == 1 else 5
+        rank += wishes.double if answers > 1 or s.count[s.turn] == 1 else wishes.lone_double
         if tile == 0:
             rank += s.rules.blank
     return rank
@@ -131,7 +172,7 @@ cdef inline int rank_noise(u64 chance, int tile, int noise) noexcept nogil:
 # Follows `plan` (see `planned_rank`). `noise` points of chance are added to each rank; of equals the lowest tile on the
 # first train is chosen.
 cdef inline int choose_planned(
-    const State *s, const u16 *codes, int n, Plan *plan, int nodes, int noise, Rng *rng
+    const State *s, const u16 *codes, int n, Plan *plan, int nodes, int noise, const Weights *weights, Rng *rng
 ) noexcept nogil:
     cdef int best = 0
     cdef int best_tile = TILE_COUNT
@@ -142,13 +183,13 @@ cdef inline int choose_planned(
     if n == 1:
         return 0
     refresh_plan(s, plan, nodes)
-    make_wishes(s, plan, must_hurry(s), &wishes)
+    make_wishes(s, plan, must_hurry(s), weights, &wishes)
     chance = rng_next(rng) if noise else 0
     for i in range(n):
         if codes[i] == STOP_CODE:
             continue
         tile = code_tile(codes[i])
-        rank = planned_rank(s, tile, wishes.points[kind_of_move(s, plan, codes[i])])
+        rank = planned_rank(s, tile, &wishes, kind_of_move(s, plan, codes[i]))
         if noise:
             rank += rank_noise(chance, tile, noise)
         if rank > best_rank or rank == best_rank and tile < best_tile:

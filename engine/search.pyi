@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from typing import NamedTuple
 
@@ -33,19 +33,20 @@ class Search:
     errors of their difference. ``win_bonus`` is the pips that winning the round is worth besides the score, and
     ``game_weight`` (0 to 1) how much the chance to win the game counts instead, the more the fewer rounds are left;
     ``plan_nodes`` bounds the search for a train in playouts, and ``noise`` is the range of chance in their ranks
-    (points); with another ``policy``, ``greedy`` or ``random``, playouts are played so. A planner's playouts end after
-    ``laps`` turns of every seat where there is a network for the rules, which says what the round is worth then; with 0
-    they go on to its end, as they do anyway where the game counts or the boneyard is known. When the boneyard is empty
-    and the others hold at most ``endgame`` tiles together, worlds are solved where that is quick, and played out
-    elsewhere; 0: never, nor where the game counts. They are kept in at most ``memory`` MiB (1 to 4096). ``inference``
-    is how much the others' choices say: a world is less likely by exp(-inference) for each point by which they fall
-    short of a planner's; 0: nothing. ``threads`` is 1 to 8: the result is the same for any number. ``truth`` is for
-    measuring only: the round itself, which is then looked at instead of worlds; of it only the hands, with the boneyard
-    shuffled anew for each world, when ``open_boneyard`` is False; and of those only so much that each hidden tile's
-    place is known with the chance ``shown`` (0 to 1), when that is less than 1. ``moves`` are those that race, by
-    default all legal ones. Raises ``ValueError`` when the seat is not to move, for numbers that make no sense, when no
-    deal agrees with what it has seen, when ``truth`` is not the round that it sees, or when ``moves`` are none, not
-    legal, or the same twice.
+    (points), ``weights`` what these are made of, by the names of ``weighing.WEIGHTS``, which are the defaults; with
+    another ``policy``, ``greedy`` or ``random``, playouts are played so. A planner's playouts end after ``laps`` turns
+    of every seat where there is a network for the rules, which says what the round is worth then; with 0 they go on to
+    its end, as they do anyway where the game counts or the boneyard is known. When the boneyard is empty and the others
+    hold at most ``endgame`` tiles together, worlds are solved where that is quick, and played out elsewhere; 0: never,
+    nor where the game counts. They are kept in at most ``memory`` MiB (1 to 4096). ``inference`` is how much the
+    others' choices say: a world is less likely by exp(-inference) for each point by which they fall short of a
+    planner's; 0: nothing. ``threads`` is 1 to 8: the result is the same for any number. ``truth`` is for measuring
+    only: the round itself, which is then looked at instead of worlds; of it only the hands, with the boneyard shuffled
+    anew for each world, when ``open_boneyard`` is False; and of those only so much that each hidden tile's place is
+    known with the chance ``shown`` (0 to 1), when that is less than 1. ``moves`` are those that race, by default all
+    legal ones. Raises ``ValueError`` when the seat is not to move, for numbers that make no sense, when no deal agrees
+    with what it has seen, when ``truth`` is not the round that it sees, or when ``moves`` are none, not legal, or the
+    same twice.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class Search:
         game_weight: float = 0.0,
         plan_nodes: int = 40,
         noise: int = 4,
+        weights: Mapping[str, int] | None = None,
         endgame: int = 9,
         memory: int = 4,
         inference: float = 0.07,

@@ -43,7 +43,7 @@ from caboose.engine.playout cimport (
     play_out_planned,
     play_out_uniform,
 )
-from caboose.engine.policy cimport choose_planned, follow
+from caboose.engine.policy cimport Weights, choose_planned, follow, put_weights, set_default_weights
 from caboose.engine.round cimport Observation, Round
 from caboose.engine.sampler cimport Sampler, belief_mix, belief_sample, belief_start, write_world
 from caboose.engine.standing cimport Standing, make_standing, winning_chance
@@ -55,6 +55,7 @@ from typing import NamedTuple
 import numpy as np
 
 from caboose.engine.networks import network_for
+from caboose.engine.weighing import checked_weights
 
 cdef enum:
     MAX_ARMS = 128       # of more moves than that the last ones are left out, the planner's choice excepted
@@ -144,19 +145,20 @@ cdef class Search:
     errors of their difference. ``win_bonus`` is the pips that winning the round is worth besides the score, and
     ``game_weight`` (0 to 1) how much the chance to win the game counts instead, the more the fewer rounds are left;
     ``plan_nodes`` bounds the search for a train in playouts, and ``noise`` is the range of chance in their ranks
-    (points); with another ``policy``, ``greedy`` or ``random``, playouts are played so. A planner's playouts end after
-    ``laps`` turns of every seat where there is a network for the rules, which says what the round is worth then; with 0
-    they go on to its end, as they do anyway where the game counts or the boneyard is known. When the boneyard is empty
-    and the others hold at most ``endgame`` tiles together, worlds are solved where that is quick, and played out
-    elsewhere; 0: never, nor where the game counts. They are kept in at most ``memory`` MiB (1 to 4096). ``inference``
-    is how much the others' choices say: a world is less likely by exp(-inference) for each point by which they fall
-    short of a planner's; 0: nothing. ``threads`` is 1 to 8: the result is the same for any number. ``truth`` is for
-    measuring only: the round itself, which is then looked at instead of worlds; of it only the hands, with the boneyard
-    shuffled anew for each world, when ``open_boneyard`` is False; and of those only so much that each hidden tile's
-    place is known with the chance ``shown`` (0 to 1), when that is less than 1. ``moves`` are those that race, by
-    default all legal ones. Raises ``ValueError`` when the seat is not to move, for numbers that make no sense, when no
-    deal agrees with what it has seen, when ``truth`` is not the round that it sees, or when ``moves`` are none, not
-    legal, or the same twice.
+    (points), ``weights`` what these are made of, by the names of ``weighing.WEIGHTS``, which are the defaults; with
+    another ``policy``, ``greedy`` or ``random``, playouts are played so. A planner's playouts end after ``laps`` turns
+    of every seat where there is a network for the rules, which says what the round is worth then; with 0 they go on to
+    its end, as they do anyway where the game counts or the boneyard is known. When the boneyard is empty and the others
+    hold at most ``endgame`` tiles together, worlds are solved where that is quick, and played out elsewhere; 0: never,
+    nor where the game counts. They are kept in at most ``memory`` MiB (1 to 4096). ``inference`` is how much the
+    others' choices say: a world is less likely by exp(-inference) for each point by which they fall short of a
+    planner's; 0: nothing. ``threads`` is 1 to 8: the result is the same for any number. ``truth`` is for measuring
+    only: the round itself, which is then looked at instead of worlds; of it only the hands, with the boneyard shuffled
+    anew for each world, when ``open_boneyard`` is False; and of those only so much that each hidden tile's place is
+    known with the chance ``shown`` (0 to 1), when that is less than 1. ``moves`` are those that race, by default all
+    legal ones. Raises ``ValueError`` when the seat is not to move, for numbers that make no sense, when no deal agrees
+    with what it has seen, when ``truth`` is not the round that it sees, or when ``moves`` are none, not legal, or the
+    same twice.
     """
 
     cdef Observation view
@@ -180,6 +182,7 @@ cdef class Search:
     cdef double win_bonus
     cdef int plan_nodes
     cdef int noise
+    cdef Weights weights
     cdef int policy
     cdef int turns       # of a playout, before the network says what the round is worth
     cdef Network network
@@ -204,6 +207,7 @@ cdef class Search:
         double game_weight=0.0,
         int plan_nodes=40,
         int noise=4,
+        weights=None,
         int endgame=9,
         int memory=4,
         double inference=INFERENCE,
@@ -259,7 +263,10 @@ cdef class Search:
         cdef int n = legal_moves(s, codes)
         plan = self.own_plan
         rng_seed(&rng, self.seed)
-        self.favourite = choose_planned(s, codes, n, &plan, ROOT_PLAN_NODES, 0, &rng)
+        set_default_weights(&self.weights)
+        self.favourite = choose_planned(s, codes, n, &plan, ROOT_PLAN_NODES, 0, &self.weights, &rng)
+        if weights is not None:
+            put_weights(&self.weights, checked_weights(weights))
         if moves is not None:
             n = self.only(moves, codes, n)
         self.size = min(n, MAX_ARMS)
@@ -450,7 +457,7 @@ cdef class Search:
             follow(s, &space.plans.seats[seat], arm.codes[i])
             play_code(s, arm.codes[i])
         if self.policy == PLANNED:
-            play_out_planned(s, &space.plans, self.plan_nodes, self.noise, self.turns, rng)
+            play_out_planned(s, &space.plans, self.plan_nodes, self.noise, &self.weights, self.turns, rng)
             if s.over == RUNNING:
                 self.estimate(s, &space.plans, trial)
                 return

@@ -1,3 +1,4 @@
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -29,12 +30,14 @@ def simulate(
     threads: int = 1,
     hub: int | None = None,
     plan_nodes: int = 30,
+    weights: Mapping[str, int] | None = None,
 ) -> Simulation:
     """Plays many rounds and returns what came of them: the batch interface of the core.
 
     ``rounds`` is how many (below 2**31), ``policy`` how every seat plays: ``random`` (uniformly), ``greedy`` or
-    ``planner``, the latter with ``plan_nodes`` (below 2**31) tries for each train. ``hub`` is 0 to ``rules.set``, by
-    default the highest double. ``threads`` (up to 1024) work without the GIL, 0 means as many as there are processors;
-    the result depends on ``seed`` (a whole number of at least 0) alone. Ctrl-C is heard while rounds are played. Raises
-    ``ValueError``, and ``MemoryError`` where there is no room for the results.
+    ``planner``, the latter with ``plan_nodes`` (below 2**31) tries for each train and the ``weights`` of
+    ``weighing.WEIGHTS`` but where others are given. ``hub`` is 0 to ``rules.set``, by default the highest double.
+    ``threads`` (up to 1024) work without the GIL, 0 means as many as there are processors; the result depends on
+    ``seed`` (a whole number of at least 0) alone. Ctrl-C is heard while rounds are played. Raises ``ValueError``, and
+    ``MemoryError`` where there is no room for the results.
     """

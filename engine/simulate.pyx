@@ -10,6 +10,7 @@ from caboose.engine.playout cimport (
     play_out_planned,
     play_out_uniform,
 )
+from caboose.engine.policy cimport Weights, put_weights
 from caboose.engine.round cimport compile_rules
 from caboose.engine.state cimport BLOCKED, Header, State, hand_score
 from cpython.exc cimport PyErr_CheckSignals
@@ -21,6 +22,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.random import SeedSequence  # now: Ctrl-C while numpy loads it later would be an ImportError
+
+from caboose.engine.weighing import checked_weights
 
 POLICIES = ("random", "greedy", "planner")
 
@@ -59,6 +62,7 @@ cdef class _Batch:
     cdef int taken       # rounds that a thread has played or plays
     cdef int chunk
     cdef int plan_nodes
+    cdef Weights weights
     cdef u64 seed
     cdef u8 deck[TILE_COUNT]
     cdef int size
@@ -99,7 +103,7 @@ cdef class _Batch:
                 play_out_greedy(&s)
             else:
                 forget_plans(&plans)
-                play_out_planned(&s, &plans, self.plan_nodes, 0, TO_THE_END, &rng)
+                play_out_planned(&s, &plans, self.plan_nodes, 0, &self.weights, TO_THE_END, &rng)
             least = 1 << 30
             for seat in range(self.header.players):
                 score = hand_score(&s, seat)
@@ -125,18 +129,20 @@ cdef int whole_number(str what, object value, int most, str expected=None) excep
     return number
 
 
-def simulate(rules, rounds, policy="random", seed=0, threads=1, hub=None, plan_nodes=PLAN_NODES):
+def simulate(rules, rounds, policy="random", seed=0, threads=1, hub=None, plan_nodes=PLAN_NODES, weights=None):
     """Plays many rounds and returns what came of them: the batch interface of the core.
 
     ``rounds`` is how many (below 2**31), ``policy`` how every seat plays: ``random`` (uniformly), ``greedy`` or
-    ``planner``, the latter with ``plan_nodes`` (below 2**31) tries for each train. ``hub`` is 0 to ``rules.set``, by
-    default the highest double. ``threads`` (up to 1024) work without the GIL, 0 means as many as there are processors;
-    the result depends on ``seed`` (a whole number of at least 0) alone. Ctrl-C is heard while rounds are played. Raises
-    ``ValueError``, and ``MemoryError`` where there is no room for the results.
+    ``planner``, the latter with ``plan_nodes`` (below 2**31) tries for each train and the ``weights`` of
+    ``weighing.WEIGHTS`` but where others are given. ``hub`` is 0 to ``rules.set``, by default the highest double.
+    ``threads`` (up to 1024) work without the GIL, 0 means as many as there are processors; the result depends on
+    ``seed`` (a whole number of at least 0) alone. Ctrl-C is heard while rounds are played. Raises ``ValueError``, and
+    ``MemoryError`` where there is no room for the results.
     """
     cdef _Batch batch = _Batch()
     batch.rounds = whole_number("rounds", rounds, MAX_NUMBER)
     batch.plan_nodes = whole_number("plan_nodes", plan_nodes, MAX_NUMBER)
+    put_weights(&batch.weights, checked_weights(weights or {}))
     if policy not in POLICIES:
         raise ValueError(f"unknown policy {policy!r}: expected one of {', '.join(POLICIES)}")
     if type(threads) is not int or not 0 <= threads <= MAX_THREADS:

@@ -24,6 +24,7 @@ from caboose.engine.round import Observation, Round
 from caboose.engine.rules import PRESETS, Rules
 from caboose.engine.search import MAX_THREADS, POLICIES, Search, game_chances
 from caboose.engine.simulate import simulate
+from caboose.engine.weighing import WEIGHTS
 
 FAMILY = Rules.of("family", 4)
 
@@ -357,3 +358,19 @@ def test_the_page_tells_the_options_as_they_are() -> None:
         default = f"`{option.default}`" if option.choices else option.default
         rows.append(f"`{option.name}` | {values} | {default} | {option.help}")
     assert told == rows
+
+
+def test_weights_of_playouts() -> None:
+    seen = choices(FAMILY, 5, after=4)
+    plain = Search(seen, 1)
+    told = Search(seen, 1, weights={name: weight.default for name, weight in WEIGHTS.items()})
+    other = Search(seen, 1, weights={"elsewhere": 200, "double": -100})
+    for search in (plain, told, other):
+        search.run(400)
+    assert plain.candidates() == told.candidates() != other.candidates()
+    for weights, words in (
+        ({"nothing": 1}, "weight 'nothing': expected one of next, "),
+        ({"planned": 0}, "weight planned 0: expected -500 to -1"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            Search(seen, 1, weights=weights)

@@ -14,6 +14,7 @@ from caboose.engine.playout import policy_move
 from caboose.engine.round import Round
 from caboose.engine.rules import PRESETS, Rules
 from caboose.engine.simulate import POLICIES, simulate
+from caboose.engine.weighing import WEIGHTS
 from comparing import random_rules
 
 
@@ -42,7 +43,9 @@ def test_results_make_sense_under_all_rules() -> None:
             assert (done.scores[done.blocked].sum(axis=1) > 0).all()
 
 
-def stepped(rules: Rules, policy: str, rounds: int) -> tuple[np.ndarray, np.ndarray]:
+def stepped(
+    rules: Rules, policy: str, rounds: int, weights: dict[str, int] | None = None
+) -> tuple[np.ndarray, np.ndarray]:
     """Mean scores, plays, draws and blocked rounds of rounds stepped through from Python, and their standard errors."""
     rng = random.Random(policy)
     rows = []
@@ -53,7 +56,7 @@ def stepped(rules: Rules, policy: str, rounds: int) -> tuple[np.ndarray, np.ndar
             if policy == "random":
                 round_.apply(rng.choice(moves))
             else:
-                round_.apply(policy_move(round_.observe(round_.turn), policy))
+                round_.apply(policy_move(round_.observe(round_.turn), policy, weights=weights))
         kinds = [event.kind for event in round_.events]
         rows.append((sum(round_.scores), kinds.count("play"), kinds.count("draw"), round_.blocked))
     table = np.array(rows, float)
@@ -115,11 +118,15 @@ def test_ctrl_c_ends_it_before_its_time(threads: int, policy: str, nodes: int) -
     assert said.endswith("KeyboardInterrupt\n")
 
 
-@pytest.mark.parametrize("players", [2, 4, 8])
-def test_planned_rounds_are_those_of_the_planner(players: int) -> None:
+LOW = {name: weight.min for name, weight in WEIGHTS.items()}
+HIGH = {name: weight.max for name, weight in WEIGHTS.items()}
+
+
+@pytest.mark.parametrize("players, weights", [(2, LOW), (4, {}), (8, HIGH)])
+def test_planned_rounds_are_those_of_the_planner(players: int, weights: dict[str, int]) -> None:
     """Playouts rank sets of tiles where the planner ranks moves, and keep their plans, so means are compared."""
     rules = Rules.of("classic", players, first_turn="single", double_answer="anywhere")
-    means, errors = stepped(rules, "planner", 250)
-    done = simulate(rules, 20_000, "planner", plan_nodes=10_000)
+    means, errors = stepped(rules, "planner", 250, weights)
+    done = simulate(rules, 20_000, "planner", plan_nodes=10_000, weights=weights)
     fast = [done.scores.sum(axis=1).mean(), done.plays.mean(), done.draws.mean(), done.blocked.mean()]
     assert (np.abs(means - fast) <= 4 * errors + 0.02).all(), (means, fast, errors)
