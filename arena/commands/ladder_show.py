@@ -50,7 +50,7 @@ def standings(
 ) -> None:
     """Show how the engines stand, with intervals."""
     with open_store(folder) as store:
-        rows = _lists(folder, store, list or [])
+        rows = chosen_lists(folder, store, list or [])
         if json:
             print(json_text.dumps(standings_data(store, rows), indent=1))
         else:
@@ -68,7 +68,7 @@ def games(
 ) -> None:
     """Show the games that were played last."""
     with open_store(folder) as store:
-        rows = _lists(folder, store, list or [])
+        rows = chosen_lists(folder, store, list or [])
         labels = [entry.label for entry in store.entries()]
         if engine is not None and engine not in labels:
             raise CallError(f"{folder}: no engine {engine!r} has played; there are {', '.join(labels) or 'none'}")
@@ -94,7 +94,7 @@ def export(
     if to not in KINDS:
         raise CallError(f"--to {to}: expected csv, jsonl or records")
     with open_store(folder) as store:
-        rows = _lists(folder, store, list or [])
+        rows = chosen_lists(folder, store, list or [])
         with output_errors(str(output or "standard output")), written(output) as file:
             if to == "records":
                 export_records(folder, store, rows, file)
@@ -102,7 +102,7 @@ def export(
                 (export_csv if to == "csv" else export_lines)(store, rows, file)
 
 
-def _lists(folder: Path, store: Store, names: list[str]) -> list[ListRow]:
+def chosen_lists(folder: Path, store: Store, names: list[str]) -> list[ListRow]:
     rows = {row.name: row for row in store.lists()}
     for name in names:
         if name not in rows:

@@ -317,6 +317,10 @@ class Store:
                             raise RunError(_damaged(self._path, "a game of a wrong length"))
                         yield rank[block[mine]], game[mine], rows.reshape(len(mine), players)
 
+    def ended(self, lists: Sequence[ListRow]) -> Integers:
+        """The numbers that ``all_games`` gives the blocks of ``lists``, in the order in which the blocks ended."""
+        return np.argsort(np.concatenate([np.zeros(0, np.int64), *(self._ids(row.id) for row in lists)]))
+
     def faults(self, list: int | None = None) -> Iterator[FaultFound]:
         """The faults, all or those of a list, in the order of the blocks."""
         sql = """SELECT block, game, seat, entry, kind, detail, round, decision, replayed

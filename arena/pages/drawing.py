@@ -41,6 +41,7 @@ _SHAPES: Final[dict[Shape, str]] = {
     "diamond": "M0-5.6L5.6 0 0 5.6-5.6 0z",
     "square": "M-4.2-4.2H4.2V4.2H-4.2z",
     "triangle": "M0-5.4L5.2 4.2H-5.2z",
+    "stroke": "M-1.6-6H1.6V6H-1.6z",
 }
 
 

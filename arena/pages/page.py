@@ -74,7 +74,7 @@ class Section:
     def verdict(self, verdict: Verdict, text: str) -> None:
         """A judgement that is seen at a glance, with its sign."""
         sign = element("span", _SIGNS[verdict], class_="sign", aria_hidden="true")
-        append(self.element, element("p", sign, " ", text, class_=f"verdict {verdict}"))
+        append(self.element, element("p", sign, element("span", text), class_=f"verdict {verdict}"))
 
     def facts(self, facts: Iterable[Fact]) -> None:
         """Figures side by side."""

@@ -25,7 +25,7 @@ COLOURS: Final[dict[Tone, str]] = {
     "purple": "#cc79a7",
     "quiet": "#a0a0a0",
 }
-_MARKERS: Final = {"circle": "o", "diamond": "D", "square": "s", "triangle": "^"}
+_MARKERS: Final = {"circle": "o", "diamond": "D", "square": "s", "triangle": "^", "stroke": "|"}
 _WIDTH: Final = 7.2  # inches
 _DOTS: Final = 100  # an inch; of a PNG two to each of these
 _ACROSS: Final = 3  # plots beside each other

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 Tone = Literal["blue", "vermillion", "green", "purple", "quiet"]
-Shape = Literal["circle", "diamond", "square", "triangle"]
+Shape = Literal["circle", "diamond", "square", "triangle", "stroke"]
 
 TONES: Final[tuple[Tone, ...]] = ("blue", "vermillion", "green", "purple")
 SHAPES: Final[dict[Tone, Shape]] = {
@@ -21,7 +21,7 @@ SHAPES: Final[dict[Tone, Shape]] = {
     "vermillion": "diamond",
     "green": "square",
     "purple": "triangle",
-    "quiet": "circle",
+    "quiet": "stroke",
 }
 MINUS: Final = "\N{MINUS SIGN}"
 
@@ -75,7 +75,7 @@ class Axis:
         """``value`` as it is written."""
         return number_text(value, self.form)
 
-    def ticks(self, most: int = 5) -> list[float]:
+    def ticks(self, most: int = 6) -> list[float]:
         """Up to ``most`` round numbers within the range."""
         if self.log:
             first, last = math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9)
