@@ -17,6 +17,9 @@ def show_engines(section: Section, spec: LadderSpec, entries: Sequence[Entry]) -
     columns = [
         Column(title, numbers=False) for title in ("engine", "what it is", "version", "options", "hash", "since")
     ]
+    if not entries and not spec.engines:
+        section.text("There is no engine in it yet.")
+        return
     specs = {each.name: each for each in spec.engines}
     newest = {entry.name: entry.id for entry in entries}
     rows = [_entry_row(entry, specs.get(entry.name) if newest[entry.name] == entry.id else None) for entry in entries]
@@ -58,6 +61,9 @@ def _identity(entry: Entry) -> dict[str, Any]:
 
 def show_lists(section: Section, status: dict[str, Any], played: Sequence[ListRow]) -> None:
     """The lists as they are described, and those that are not any more."""
+    if not status["lists"] and not played:
+        section.text("There is no list in it yet.")
+        return
     columns = [Column(title, numbers=False) for title in ("list", "rules", "time")]
     columns += [Column("blocks"), Column("engines", numbers=False)]
     rows: list[list[str | Cell]] = []

@@ -40,7 +40,7 @@ from caboose.arena.ratings import Standings, standings
 from caboose.arena.report import duration_text
 
 SETTLED: Final = 0.975  # likelihood from which on an order of two counts as settled
-LAST_FAULTS: Final = 20
+LAST_FAULTS: Final = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,8 +239,7 @@ def _standings(section: Section, found: _Found) -> list[Figure]:
 def _pairs(section: Section, found: _Found) -> None:
     section.text(
         "What the engine of the row gains on that of the column, in pips a round where both sat at one table; below, "
-        "how likely it is the stronger one by its rating. Blue with + is ahead, orange with \N{MINUS SIGN} is behind; "
-        "the fuller the colour, the surer."
+        "how likely it is the stronger one by its rating: blue above 50 %, orange below, and the fuller the surer."
     )
     columns = [Column("engine", numbers=False), *(Column(found.label(one), upright=True) for one in found.order)]
     rows = [[found.label(one), *(_pair(found, one, other) for other in found.order)] for one in found.order]
@@ -253,10 +252,9 @@ def _pair(found: _Found, one: int, other: int) -> str | Cell:
         return "" if one == other else DASH
     margin, half = float(found.pairs.margin[one, other]), float(found.pairs.half[one, other])
     text = "never met" if math.isnan(margin) else number_text(margin, "+,.1f")
-    if not math.isnan(half):
-        text += f" ± {half:.1f}"
     tone: Any = "blue" if likely >= 0.5 else "vermillion"
-    return Cell(text=text, below=likelihood(likely), tone=tone, strength=abs(2 * likely - 1))
+    sure = "" if math.isnan(half) else f"± {half:.1f}, "
+    return Cell(text=text, below=f"{sure}{likelihood(likely)}", tone=tone, strength=abs(2 * likely - 1))
 
 
 def _margins(section: Section, found: _Found) -> list[Figure]:
@@ -393,19 +391,15 @@ def _faults(section: Section, found: _Found, store: Store, lists: Sequence[ListR
         "because of the fault of another.",
     )
     last = deque((each for row in lists for each in store.faults(row.id)), maxlen=LAST_FAULTS)
-    columns = [
-        Column("engine", numbers=False),
-        Column("kind", numbers=False),
-        Column("what happened", numbers=False),
-        Column("game"),
-        Column("seat"),
-        Column("round"),
-    ]
-    part = section.section("The last faults")
-    part.table(
-        columns,
-        [_fault_told(each, found) for each in reversed(last)],
-        caption=f"The last {len(last)} at most, the newest first by block.",
+    titles = ("engine", "kind", "what happened", "list")
+    columns = [*(Column(title, numbers=False) for title in titles), *map(Column, ("block", "game", "round"))]
+    names = {row.id: row.name for row in lists}
+    rows = []
+    for each in reversed(last):
+        key = store.block(each.block).key
+        rows.append(_fault_told(each, found, names[key.list], key.number))
+    section.section("The last faults").table(
+        columns, rows, caption=f"The last ones, at most {LAST_FAULTS}. Blocks, games and rounds count from 1."
     )
 
 
@@ -418,17 +412,11 @@ def _fault_row(found: _Found, one: int, kinds: Sequence[str], sums: Sums) -> lis
     return [found.label(one), f"{sums.games:,}", *shaded, f"{sums.replays:,}", f"{uncounted:,}"]
 
 
-def _fault_told(each: FaultFound, found: _Found) -> list[str | Cell]:
+def _fault_told(each: FaultFound, found: _Found, list: str, block: int) -> Sequence[str]:
     labels = {entry.id: entry.label for entry in found.board.entries}
-    again = " (played again)" if each.replayed else ""
-    return [
-        labels[each.entry],
-        f"{each.fault.kind}{again}",
-        cut(each.fault.detail),
-        f"{each.game + 1}",
-        f"{each.seat + 1}",
-        f"{each.fault.round}",
-    ]
+    again = ", played again" if each.replayed else ""
+    told = [labels[each.entry], f"{each.fault.kind}{again}", cut(each.fault.detail)]
+    return [*told, list, f"{block + 1:,}", f"{each.game + 1}", f"{each.fault.round}"]
 
 
 def _settling(section: Section, found: _Found, store: Store, lists: Sequence[ListRow]) -> list[Figure]:

@@ -259,6 +259,12 @@ class Store:
         for id, owner, number, lineup, *rest in self._rows(sql, *([] if list is None else [list])):
             yield BlockRow(id, BlockKey(owner, number, lineup_of(lineup)), *rest)
 
+    def block(self, id: int) -> BlockRow:
+        """The block with this number in the database, which must be there."""
+        sql = "SELECT id, list, number, lineup, finished, record, length FROM blocks WHERE id = ?"
+        ((_, owner, number, lineup, *rest),) = self._rows(sql, id)
+        return BlockRow(id, BlockKey(owner, number, lineup_of(lineup)), *rest)
+
     def latest(self) -> Iterator[BlockRow]:
         """All blocks, the one that ended last first."""
         sql = "SELECT id, list, number, lineup, finished, record, length FROM blocks ORDER BY id DESC"

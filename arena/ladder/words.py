@@ -9,7 +9,7 @@ from caboose.arena.bootstrap import Estimate
 from caboose.arena.pages.plots import number_text
 
 DASH: Final = "\N{EN DASH}"
-_LONGEST: Final = 300  # letters of what an engine said that are shown
+_LONGEST: Final = 160  # letters of what an engine said that are shown
 
 
 def estimate_text(estimate: Estimate, digits: int) -> str:

@@ -32,16 +32,19 @@ from caboose.arena.pages.plots import (
 )
 
 ROW: Final = 28  # pixels of a row
-_LETTER: Final = 6.9  # pixels of a letter on the average
+_WIDTHS: Final = {"ijlI.,:;'|! ": 4.0, "frt-()[]/": 5.2, "mwMW%@": 12.0}  # pixels of letters, in a wide face
+_LETTER: Final = 7.7  # of the others
 _LONGEST: Final = 20  # letters of a row's name that are shown
 _TOP, _BOTTOM, _RIGHT = 8, 40, 14  # pixels of room around the inner part
+_NARROW: Final = 328  # pixels that a plot has on a narrow screen
+_GAP: Final = 8  # pixels between two numbers
 _WIDE: Final = 1000  # of the stretched part, in units of its own
 
 _SHAPES: Final[dict[Shape, str]] = {
     "diamond": "M0-5.6L5.6 0 0 5.6-5.6 0z",
     "square": "M-4.2-4.2H4.2V4.2H-4.2z",
     "triangle": "M0-5.4L5.2 4.2H-5.2z",
-    "stroke": "M-1.6-6H1.6V6H-1.6z",
+    "stroke": "M-2.2-6.5H2.2V6.5H-2.2z",
 }
 
 
@@ -61,13 +64,14 @@ def plot(what: Plot, alt: str) -> Element:
     """One plot; ``alt`` tells what is seen."""
     height = len(what.y.labels) * ROW if isinstance(what.y, Rows) else what.height
     svg = element("svg", width="100%", height=height, role="img", aria_label=alt)
-    for part in (*_x_axis(what.x, height), *_y_axis(what.y, height)):
+    left = _left(what.y)
+    for part in (*_x_axis(what.x, height, left), *_y_axis(what.y, height)):
         append(svg, part)
     for layer in what.layers:
         for part in _layer(what, layer, height):
             append(svg, part)
     top = _TOP + (0 if isinstance(what.y, Rows) or not what.y.label else 16)
-    room = f"padding: {top}px {_RIGHT}px {_BOTTOM}px {_left(what.y)}px"
+    room = f"padding: {top}px {_RIGHT}px {_BOTTOM}px {left}px"
     title = element("p", what.title, class_="plot-title") if what.title else None
     return element("div", title, element("div", svg, style=room), class_="plot")
 
@@ -77,19 +81,29 @@ def plot(what: Plot, alt: str) -> Element:
 
 def _left(axis: Axis | Rows) -> int:
     texts = [_shortened(label) for label in axis.labels] if isinstance(axis, Rows) else map(axis.text, axis.ticks())
-    return round(16 + _LETTER * max(map(len, texts), default=0))
+    return round(14 + max(map(_width, texts), default=0))
+
+
+def _width(text: str) -> float:
+    return sum(next((wide for letters, wide in _WIDTHS.items() if letter in letters), _LETTER) for letter in text)
 
 
 def _shortened(name: str) -> str:
     return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
 
 
-def _x_axis(axis: Axis, height: float) -> Iterator[Element]:
-    for tick in axis.ticks():
+def _x_axis(axis: Axis, height: float, left: float) -> Iterator[Element]:
+    ticks = axis.ticks()
+    texts = [axis.text(tick) for tick in ticks]
+    # Where a narrow screen has no room for all numbers, every other one is left out; 0 is not.
+    crowded = sum(_width(text) + _GAP for text in texts) > _NARROW - left - _RIGHT
+    kept = ticks.index(0) % 2 if 0 in ticks else 0
+    for number, (tick, text) in enumerate(zip(ticks, texts, strict=True)):
         at = _percent(axis, tick)
+        spare = " spare" if crowded and number % 2 != kept else ""
         yield element("line", x1=at, x2=at, y1=0, y2=height, class_="grid")
-        yield element("text", axis.text(tick), x=at, y=height + 16, class_="tick middle")
-    yield element("text", axis.label, x="50%", y=height + 34, class_="axis middle")
+        yield element("text", text, x=at, y=height + 16, class_=f"tick middle{spare}")
+    yield element("text", axis.label, x="100%", y=height + 34, class_="axis end")
 
 
 def _y_axis(axis: Axis | Rows, height: float) -> Iterator[Element]:

@@ -14,6 +14,8 @@ from caboose.arena.pages.drawing import figure
 from caboose.arena.pages.elements import Child, append, element, written
 from caboose.arena.pages.plots import Figure, Tone
 
+_MANY: Final = 12  # narrow columns that go on a sheet of paper with all that is in them
+
 # Nothing is loaded and no script runs, whatever a page holds.
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
 
@@ -106,8 +108,12 @@ class Section:
             for at, (column, cell) in enumerate(zip(columns, row, strict=True)):
                 append(line, _cell(column, cell if isinstance(cell, Cell) else Cell(text=cell), head=at == 0))
             append(body, line)
-        table = element("table", element("caption", caption), element("thead", head), body)
-        append(self.element, element("div", table, class_="scroll", tabindex="0", role="region", aria_label=caption))
+        table = element("table", element("thead", head), body)
+        # The caption is beside the box, not in the table: it would scroll with it.
+        upright = sum(column.upright for column in columns)
+        kind = "scroll tall many" if upright > _MANY else "scroll tall" if upright else "scroll"
+        box = element("div", table, class_=kind, tabindex="0", role="region", aria_label=caption)
+        append(self.element, element("figure", box, element("figcaption", caption)))
 
 
 class Page:
