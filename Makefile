@@ -27,13 +27,14 @@ help: ## show this list
 test: lint pytest ## check the code and run the tests
 
 .PHONY: ladder
-ladder: $(READY) ## play a small ladder of the built-in bots (two minutes at most), and show the standings
+ladder: $(READY) ## play a small ladder of the built-in bots (two minutes at most), show the standings, write a report
 	@rm -rf $(LADDER) && mkdir -p build
 	@$(BIN)/caboose ladder init $(LADDER) --seed 1
 	@for bot in random greedy planner mcts; do $(BIN)/caboose ladder add $(LADDER) $$bot || exit 1; done
 	@$(BIN)/caboose ladder add $(LADDER) mcts --name mcts-level-3 --option Level=3
 	@$(BIN)/caboose ladder add-list $(LADDER) main --format random --rounds 3 --nodes 200 --blocks 30 --generation 8
 	@$(BIN)/caboose ladder run $(LADDER) --minutes 1
+	@echo; $(BIN)/caboose ladder report $(LADDER)
 
 .PHONY: lint
 lint: $(READY) ## check style and types, and the stubs against the compiled modules

@@ -253,7 +253,7 @@ def _pair(found: _Found, one: int, other: int) -> str | Cell:
     margin, half = float(found.pairs.margin[one, other]), float(found.pairs.half[one, other])
     text = "never met" if math.isnan(margin) else number_text(margin, "+,.1f")
     tone: Any = "blue" if likely >= 0.5 else "vermillion"
-    sure = "" if math.isnan(half) else f"± {half:.1f}, "
+    sure = "" if math.isnan(half) else f"± {half:.1f}\n"
     return Cell(text=text, below=f"{sure}{likelihood(likely)}", tone=tone, strength=abs(2 * likely - 1))
 
 
@@ -394,12 +394,12 @@ def _faults(section: Section, found: _Found, store: Store, lists: Sequence[ListR
     titles = ("engine", "kind", "what happened", "list")
     columns = [*(Column(title, numbers=False) for title in titles), *map(Column, ("block", "game", "round"))]
     names = {row.id: row.name for row in lists}
-    rows = []
+    told = []
     for each in reversed(last):
         key = store.block(each.block).key
-        rows.append(_fault_told(each, found, names[key.list], key.number))
+        told.append(_fault_told(each, found, names[key.list], key.number))
     section.section("The last faults").table(
-        columns, rows, caption=f"The last ones, at most {LAST_FAULTS}. Blocks, games and rounds count from 1."
+        columns, told, caption=f"The last ones, at most {LAST_FAULTS}. Blocks, games and rounds count from 1."
     )
 
 

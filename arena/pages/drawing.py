@@ -50,7 +50,7 @@ _SHAPES: Final[dict[Shape, str]] = {
 
 def figure(what: Figure) -> Element:
     """The ``figure`` element of a page."""
-    made = element("figure", id=what.name)
+    made = element("figure", id=f"figure-{what.name}")
     key = what.key()
     if key:
         append(made, element("ul", *(_key(*item) for item in key), class_="key", aria_hidden="true"))

@@ -61,7 +61,9 @@ class Section:
         self.title = title
         self.name = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
         self._level = level
-        self.element = element("section", element(f"h{level}", title), id=self.name, aria_label=title)
+        self.element = element("section", element(f"h{level}", title), aria_label=title)
+        if level == 2:
+            self.element.set("id", self.name)
 
     def section(self, title: str) -> Section:
         """A part of this part, with a heading one level lower."""
@@ -111,9 +113,10 @@ class Section:
         table = element("table", element("thead", head), body)
         # The caption is beside the box, not in the table: it would scroll with it.
         upright = sum(column.upright for column in columns)
-        kind = "scroll tall many" if upright > _MANY else "scroll tall" if upright else "scroll"
+        kind = "scroll tall" if upright else "scroll"
         box = element("div", table, class_=kind, tabindex="0", role="region", aria_label=caption)
-        append(self.element, element("figure", box, element("figcaption", caption)))
+        many = "many" if upright > _MANY else "some"
+        append(self.element, element("figure", box, element("figcaption", caption), class_=many))
 
 
 class Page:

@@ -15,6 +15,7 @@ from caboose.arena.errors import CallError
 from caboose.arena.pages.drawing import ROW
 from caboose.arena.pages.elements import clean
 from caboose.arena.pages.plots import SHAPES, Axis, Dots, Figure, Grid, Hill, Line, Plot, Rows, Rule, Tone
+from caboose.arena.results import temporary_beside
 
 KINDS: Final = ("svg", "png")
 INK: Final = "#767676"
@@ -40,7 +41,7 @@ def check_matplotlib() -> None:
 
 
 def save(what: Figure, folder: Path) -> list[Path]:
-    """Writes ``folder/NAME.svg`` and ``.png``; returns both. Raises ``OSError``."""
+    """Writes ``folder/NAME.svg`` and ``.png``, each whole or not at all; returns both. Raises ``OSError``."""
     from matplotlib import rc_context
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure as Canvas
@@ -60,9 +61,14 @@ def save(what: Figure, folder: Path) -> list[Path]:
             axes.set_axis_off()
         _key(canvas, what)
         paths = [folder / f"{what.name}.{kind}" for kind in KINDS]
-        for path in paths:
-            date = {"Date": None} if path.suffix == ".svg" else {}
-            canvas.savefig(path, transparent=True, metadata=date)
+        for path, kind in zip(paths, KINDS, strict=True):
+            date = {"Date": None} if kind == "svg" else {}
+            temporary = temporary_beside(path)
+            try:
+                canvas.savefig(temporary, format=kind, transparent=True, metadata=date)
+                temporary.replace(path)
+            finally:
+                temporary.unlink(missing_ok=True)
     return paths
 
 
