@@ -15,7 +15,8 @@ from caboose.arena.errors import CallError, RunError
 # In the order of the help. Each is a function, or an application, of its own name, in a module of its own name in
 # commands/.
 COMMANDS: Final = (
-    "match", "ladder", "show", "analyse", "verify", "convert", "log", "engine", "check", "perft", "rules", "bench",
+    "match", "compare", "ladder", "show", "analyse", "verify", "convert", "log", "engine", "check", "perft", "rules",
+    "bench",
 )  # fmt: skip
 
 _INTERRUPTED: Final = 130  # what typer makes of Ctrl-C
@@ -60,21 +61,21 @@ def _options(
     pass
 
 
-def run_app(app: typer.Typer, arguments: Sequence[str]) -> int:
-    """Runs the command that ``arguments`` ask for; returns the exit code.
+def run_app(app: typer.Typer, arguments: Sequence[str], failed: int = 1) -> int:
+    """Runs the command that ``arguments`` ask for; returns the exit code, ``failed`` if something went wrong.
 
     Whatever can go wrong becomes one line on standard error.
     """
     try:
         code: int | None = app(arguments, prog_name="caboose", standalone_mode=False)
     except (CallError, RunError) as error:
-        return _fail(str(error), 2 if isinstance(error, CallError) else 1)
+        return _fail(str(error), 2 if isinstance(error, CallError) else failed)
     except typer.TyperException as error:
         return _fail(error.format_message(), error.exit_code)
     except OSError as error:
-        return _fail(f"{error.filename or 'standard output'}: {error.strerror}", 1)
+        return _fail(f"{error.filename or 'standard output'}: {error.strerror}", failed)
     if code == _INTERRUPTED:
-        return _fail("interrupted", 1)
+        return _fail("interrupted", failed)
     return code or 0
 
 

@@ -8,4 +8,4 @@ class CallError(ValueError):
 
 
 class RunError(RuntimeError):
-    """The call was right and the run went wrong. The text says how. Exit code 1."""
+    """The call was right and the run went wrong. The text says how. Exit code 1, for ``compare`` 3."""

@@ -94,16 +94,21 @@ def print_heading(console: Console, plan: Plan, blocks: int) -> None:
     rules, lineup = plan.rules, plan.lineup
     labels = [contestant.label for contestant in lineup.contestants]
     copies = f"{labels[0]} against {lineup.players - 1} copies of {labels[1]}"
-    rounds = "1 round" if rules.rounds == 1 else f"{rules.rounds} rounds"
-    table = f"{rules.preset}, {rules.players} players, double-{rules.set}, {rules.hand} tiles, {rounds} a game"
     games = f"{_counted(blocks, 'block')} of {lineup.players} rotations = {blocks * lineup.players} games"
     _say(console, copies if lineup.has_copies else ", ".join(labels), style="bold")
     for contestant in lineup.contestants:
         if not contestant.builtin:  # whatever it calls itself
             command = printable(shlex.join(contestant.command))
             _say(console, f"{contestant.label}: {command if len(command) <= COMMAND else command[:COMMAND] + '...'}")
-    _say(console, ", ".join([table, *changed_options(rules)]))
+    _say(console, table_text(rules))
     _say(console, f"{plan.control}; {games}")
+
+
+def table_text(rules: Rules) -> str:
+    """What is played, with all in which it differs from its preset."""
+    rounds = "1 round" if rules.rounds == 1 else f"{rules.rounds} rounds"
+    table = f"{rules.preset}, {rules.players} players, double-{rules.set}, {rules.hand} tiles, {rounds} a game"
+    return ", ".join([table, *changed_options(rules)])
 
 
 def changed_options(rules: Rules) -> list[str]:

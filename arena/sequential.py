@@ -27,7 +27,7 @@ Units:
 - ``elo``: a block is the mean *score* of the one against the other over all pairs of their seats at one table: 1 for
   who ends before, ½ for a tie. A difference of d on the scale of the ratings is the score 1 / (1 + 10^(−d/400)).
 - ``nelo``: the same scores; normalized. t = d · ln 10 / 800 · √games is fastchess's scale, per game of a block.
-- ``pips``: a block is the mean margin of the one, in pips a round.
+- ``pips``: a block is by how many pips a round the seats of the one score less than those of the other.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from caboose.arena.bootstrap import Floats, Integers, grouped
 from caboose.arena.games import NOBODY, Games
@@ -45,6 +46,8 @@ from caboose.arena.games import NOBODY, Games
 UNITS: Final = ("elo", "nelo", "pips")
 FEWEST: Final = 12  # blocks before a verdict: the variance of fewer is too uncertain
 NELO: Final = 800 / math.log(10)  # of one standard deviation of a game
+
+Mask = npt.NDArray[np.bool_]
 
 CONTINUE: Final = "continue"
 H0: Final = "H0"
@@ -160,12 +163,12 @@ class SequentialTest:
 def block_values(games: Games, one: int, other: int | None, unit: str) -> tuple[Integers, Floats]:
     """The numbers of the blocks that say something about ``one`` against ``other``, and the value of each for a test.
 
-    Scores of seats of ``one`` against those of ``other`` at the same table, or the margins of ``one`` in pips at tables
-    where ``other`` sits too; ``other`` None stands for all others. A fault of a third takes the game away. Who has a
-    fault of its own lost its pairs; in pips its own margin counts, and the fault of the other takes the game away.
+    Scores of seats of ``one`` against those of ``other`` at the same table, or by how many pips a round the seats of
+    ``one`` score less on average; ``other`` None stands for all others. A fault of a third takes the game away. Who has
+    a fault of its own lost its pairs; in pips the margins of the seats at fault count in that game, and no others.
 
-    Scores of two that play alike are ½ in every block where all others at the table are theirs, as in a comparison;
-    with third ones at it only on average, since a rotation does not change who sits how far behind whom.
+    Two that play alike are even in every block where all others at the table are theirs. With third ones at it they are
+    so in pips, but in scores only on average, since a rotation does not change who sits how far behind whom.
     """
     mine = games.player == one
     theirs = (games.player != NOBODY) & ~mine if other is None else games.player == other
@@ -175,9 +178,13 @@ def block_values(games: Games, one: int, other: int | None, unit: str) -> tuple[
     tainted = ~fine.all(axis=1, keepdims=True)
     faulty = tainted & games.counted[game]
     if unit == "pips":
-        # A fault of others takes the game away; one's own counts with the margin that it has.
-        values = np.where(mine & games.counted[game], games.margin[game].astype(float), 0.0)
-        weight = (mine & games.counted[game]).astype(float)
+        margin = games.margin[game].astype(float)
+        if other is None:
+            values = np.where(mine & games.counted[game], margin, 0.0)
+            weight = (mine & games.counted[game]).astype(float)
+        else:
+            values = _pips(margin, mine, theirs, games.player[game] != NOBODY, tainted, faulty)[:, None]
+            weight = (~tainted | (faulty & (mine | theirs)).any(axis=1, keepdims=True)).astype(float)
     else:
         pairs = mine[:, :, None] & theirs[:, None, :]
         ahead = 0.5 + 0.5 * np.sign(place[:, None, :].astype(float) - place[:, :, None])
@@ -192,22 +199,23 @@ def block_values(games: Games, one: int, other: int | None, unit: str) -> tuple[
     return np.unique(games.block[game])[known], total[known] / seats[known]
 
 
-def expected_blocks(test: SequentialTest, effect: float, deviation: float) -> float:
-    """About how many blocks the test takes where the truth is ``effect`` and blocks have this standard deviation.
+def expected_blocks(test: SequentialTest, effect: float, deviation: float, llr: float = 0.0) -> float:
+    """About how many more blocks the test takes where the truth is ``effect``, blocks have this standard deviation and
+    the LLR is ``llr``.
 
     Wald's approximation: the LLR as a Brownian motion between its bounds, with the drift and the variance of a block.
     """
-    low, high = test.bounds
+    low, high = (bound - llr for bound in test.bounds)
     drift, variance = _motion(test, effect, deviation)
     if abs(drift) < 1e-12 * variance or drift == 0:
         return -low * high / variance
-    chance = chance_of_h1(test, effect, deviation)
+    chance = chance_of_h1(test, effect, deviation, llr)
     return (chance * high + (1 - chance) * low) / drift
 
 
-def chance_of_h1(test: SequentialTest, effect: float, deviation: float) -> float:
+def chance_of_h1(test: SequentialTest, effect: float, deviation: float, llr: float = 0.0) -> float:
     """About how likely the test ends with H1 where the truth is ``effect``; approximation as in ``expected_blocks``."""
-    low, high = test.bounds
+    low, high = (bound - llr for bound in test.bounds)
     drift, variance = _motion(test, effect, deviation)
     slope = 2 * drift / variance
     if abs(slope) < 1e-9:
@@ -295,6 +303,20 @@ def _normalized(level: float, mean: Floats, variance: Floats) -> Floats:
     sigma = (-level * mean + np.sqrt((level * mean) ** 2 + 4 * square)) / 2
     likelihood: Floats = -np.log(sigma) - (square - 2 * level * mean * sigma + (level * sigma) ** 2) / (2 * sigma**2)
     return likelihood
+
+
+def _pips(margin: Floats, mine: Mask, theirs: Mask, there: Mask, tainted: Mask, faulty: Mask) -> Floats:
+    """By how many pips a round the seats of the one score less than those of the other, for each game.
+
+    With the sum S of all scores at a table of P, and the mean m of k seats of one contestant, its mean margin is
+    M = (S − P m) / (P − k); so two that have means m and n differ by n − m = ((P − k) M − (P − l) N) / P.
+    """
+    players, ours, others = there.sum(axis=1), mine.sum(axis=1), theirs.sum(axis=1)
+    own, their = (margin * mine).sum(axis=1) / ours, (margin * theirs).sum(axis=1) / others
+    clean: Floats = ((players - ours) * own - (players - others) * their) / players
+    signs = faulty * (mine.astype(float) - theirs)
+    lost: Floats = (margin * signs).sum(axis=1) / np.maximum(np.abs(signs).sum(axis=1), 1)
+    return np.where(tainted[:, 0], lost, clean)
 
 
 def _motion(test: SequentialTest, effect: float, deviation: float) -> tuple[float, float]:

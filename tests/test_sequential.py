@@ -185,7 +185,12 @@ def test_blocks_of_two_contestants() -> None:
     _, other = block_values(games, 2, 0, "elo")
     assert scores + other == pytest.approx(np.ones(40))
     _, pips = block_values(games, 0, 2, "pips")
-    assert pips == pytest.approx(np.where(games.player == 0, games.margin, 0).sum(axis=1).reshape(40, 3).mean(axis=1))
+    # Of three a margin is (b + c) / 2 - a: one and a half times its distance from the mean.
+    mine, theirs = (np.where(games.player == who, games.margin, 0).sum(axis=1).reshape(40, 3) for who in (0, 2))
+    assert pips == pytest.approx((mine - theirs).mean(axis=1) * 2 / 3)
+    assert block_values(games, 2, 0, "pips")[1] == pytest.approx(-pips)
+    _, all_pips = block_values(games, 0, None, "pips")
+    assert all_pips == pytest.approx(mine.mean(axis=1))
     _, against_all = block_values(games, 0, None, "elo")
     assert against_all == pytest.approx((scores + block_values(games, 0, 1, "elo")[1]) / 2)
 
@@ -202,6 +207,7 @@ def test_blocks_between_the_same_are_even() -> None:
     games = same(20, 4, 4, np.random.default_rng(7))
     assert block_values(games, 0, None, "elo")[1] == pytest.approx(np.full(20, 0.5))
     assert block_values(games, 0, None, "pips")[1] == pytest.approx(np.zeros(20), abs=1e-5)
+    assert block_values(games, 0, 3, "pips")[1] == pytest.approx(np.zeros(20), abs=1e-5)
 
 
 def test_faults_in_a_comparison() -> None:
@@ -213,11 +219,9 @@ def test_faults_in_a_comparison() -> None:
     assert block_values(with_fault(games, 4, seat[0]), 0, 1, "elo")[1] == pytest.approx([clean[0], sum(rest) / 3])
     assert block_values(with_fault(games, 4, seat[1]), 0, 1, "elo")[1] == pytest.approx([clean[0], (sum(rest) + 1) / 3])
     assert block_values(with_fault(games, 4, seat[2]), 0, 1, "elo")[1] == pytest.approx([clean[0], sum(rest) / 2])
-    own = with_fault(games, 4, seat[0])
-    assert block_values(own, 0, 1, "pips")[1][1] == pytest.approx(games_margins(own, 0, [3, 4, 5]))
-    other = with_fault(games, 4, seat[1])
-    assert block_values(other, 0, 1, "pips")[1][1] == pytest.approx(games_margins(other, 0, [3, 5]))
-
-
-def games_margins(games: Games, who: int, rows: list[int]) -> float:
-    return float(np.mean([games.margin[row][games.player[row] == who][0] for row in rows]))
+    # In pips the seat at fault counts alone, with the margin that it has: 100 too little, and for the other too much.
+    margins = [{who: games.margin[row][games.player[row] == who][0] for who in range(3)} for row in (3, 5)]
+    ahead = sum((float(margin[0]) - float(margin[1])) * 2 / 3 for margin in margins)
+    assert block_values(with_fault(games, 4, seat[0]), 0, 1, "pips")[1][1] == pytest.approx((ahead - 100) / 3)
+    assert block_values(with_fault(games, 4, seat[1]), 0, 1, "pips")[1][1] == pytest.approx((ahead + 100) / 3)
+    assert block_values(with_fault(games, 4, seat[2]), 0, 1, "pips")[1][1] == pytest.approx(ahead / 2)

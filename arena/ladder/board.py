@@ -78,6 +78,14 @@ def read_board(store: Store, lists: Sequence[ListRow], *, times: bool = True) ->
     return Board(entries, games, sums)
 
 
+def columns(block: Integers, owners: npt.NDArray[np.int32], seats: Seats) -> Games:
+    """Games as columns: ``block`` has the block of each, ``seats`` (games, seats) the rows of its seats, ``owners`` the
+    contestant on each."""
+    games = _room(block, owners.shape[1])
+    _fill(games, np.arange(len(block)), owners, seats)
+    return games
+
+
 def block_margins(games: Games, contestants: int) -> list[np.ndarray[tuple[int], np.dtype[np.float64]]]:
     """The margins of each contestant, one for each block in which a game counts for it."""
     counted = (games.player != NOBODY) & games.counted

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -137,9 +137,12 @@ def check_lists(folder: Path, spec: LadderSpec, store: Store) -> None:
             )
 
 
-def play(run: Run, executor: Executor, limit: Limit, watcher: Watcher) -> str:
-    """Plays what is left with ``executor``, and closes it. Returns why it ended early, or nothing; in any case what was
-    played is kept. Raises ``RunError`` when what was played cannot be kept."""
+def play(
+    run: Run, executor: Executor, limit: Limit, watcher: Watcher, enough: Callable[[], bool] = lambda: False
+) -> str:
+    """Plays what is left with ``executor``, and closes it; or until ``enough``, which is asked after each block: then
+    what is being played is given up. Returns why it ended early, or nothing; in any case what was played is kept.
+    Raises ``RunError`` when what was played cannot be kept."""
     by_number = {each.row.id: each for each in run.lists}
     begun: dict[Task, BlockKey] = {}
     books: dict[int, Book] = {}
@@ -153,7 +156,7 @@ def play(run: Run, executor: Executor, limit: Limit, watcher: Watcher) -> str:
             end = None if limit.seconds is None else time.monotonic() + limit.seconds
             taken = 0
             while (limit.blocks is None or taken < limit.blocks) and (end is None or time.monotonic() < end):
-                key = _next(run.lists)
+                key = None if enough() else _next(run.lists)
                 if key is not None:
                     each = by_number[key.list]
                     task = Task(run.plan(each.spec, key), key.number)
@@ -182,6 +185,8 @@ def play(run: Run, executor: Executor, limit: Limit, watcher: Watcher) -> str:
                     run.store.commit(key, games, faults, finished=now, record=span)
                     by_number[key.list].schedule.add(key, np.stack(games))
                     watcher.block_over(key, games, faults)
+                    if enough():
+                        break
         except KeyboardInterrupt:
             return "interrupted"
         except OSError as error:

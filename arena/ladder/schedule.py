@@ -9,14 +9,14 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Final, Protocol
 
 from numpy.random import PCG64, Generator
 
 from caboose.arena.errors import CallError
-from caboose.arena.ladder.config import ListSpec
+from caboose.arena.ladder.config import PAIR, ListSpec
 from caboose.arena.ladder.rows import Seats
 from caboose.arena.ladder.store import BlockKey, Store
 from caboose.arena.pairing import Skills, next_table, unknown
@@ -63,6 +63,8 @@ def lineups(spec: ListSpec, engines: Sequence[int], heroes: Sequence[int]) -> li
         pairs = [(hero, other) for hero in heroes for other in engines if other != hero]
         return list(dict.fromkeys((hero, *[other] * (players - 1)) for hero, other in pairs))
     field = [engine for engine in engines if engine not in heroes]
+    if spec.format == PAIR:
+        return _pairs(heroes, field, players)
     if not field:
         raise CallError(f"list {spec.name}: all engines are heroes, expected others for them to meet")
     return [(hero, *others) for hero in heroes for others in _tables(spec, field, players - 1)]
@@ -73,12 +75,22 @@ def block_seed(seed: int, list: str, lineup: Sequence[str] = ()) -> int:
     return _number(f"{seed} deals {list} {' '.join(sorted(lineup))}")
 
 
+def block_order(
+    seed: int, list: str, lineups: Sequence[Lineup], numbers: Iterable[int]
+) -> Iterator[tuple[int, Lineup]]:
+    """The order in which the blocks with these numbers are played where each of ``lineups`` has one of each number."""
+    for number in numbers:
+        for at in _generator(f"{seed} order {list} {number}").permutation(len(lineups)).tolist():
+            yield number, lineups[at]
+
+
 class AllLineups:
     """The same number of blocks for each of many line-ups: all of them once, in an order by lot, then all once more."""
 
     def __init__(self, spec: ListSpec, list: int, seed: int, lineups: Sequence[Lineup], store: Store) -> None:
         self._list = list
-        self._order = f"{seed} order {spec.name}"
+        self._name = spec.name
+        self._seed = seed
         self._lineups = lineups
         self._rounds = spec.blocks
         self._seen = {lineup: _Numbers() for lineup in lineups}
@@ -97,12 +109,10 @@ class AllLineups:
         self.played += 1
 
     def _blocks(self) -> Iterator[BlockKey]:
-        for number in range(min((seen.first for seen in self._seen.values()), default=0), self._rounds):
-            order = _generator(f"{self._order} {number}").permutation(len(self._lineups))
-            for at in order.tolist():
-                lineup = self._lineups[at]
-                if number not in self._seen[lineup]:
-                    yield BlockKey(self._list, number, lineup)
+        first = min((seen.first for seen in self._seen.values()), default=0)
+        for number, lineup in block_order(self._seed, self._name, self._lineups, range(first, self._rounds)):
+            if number not in self._seen[lineup]:
+                yield BlockKey(self._list, number, lineup)
 
 
 class RandomTables:
@@ -254,6 +264,17 @@ def _tables(spec: ListSpec, engines: Sequence[int], seats: int) -> Iterator[Line
         )
     for some in combinations(engines, rest):
         yield (*some, *[engine for engine in engines for _ in range(everybody)])
+
+
+def _pairs(heroes: Sequence[int], field: Sequence[int], players: int) -> list[Lineup]:
+    """Two heroes on equally many seats: on one each where others fill the table, else on all; the odd seat is that of
+    the one and of the other in turn."""
+    one, other = heroes
+    if field:
+        return [(one, other, *[field[at % len(field)] for at in range(players - 2)])]
+    half, odd = divmod(players, 2)
+    shared = [*[one] * half, *[other] * half]
+    return [(*shared, one), (*shared, other)] if odd else [tuple(shared)]
 
 
 def _generator(text: str) -> Generator:

@@ -1,0 +1,194 @@
+"""What the blocks of a comparison say, looked at in the order in which they are dealt out.
+
+Blocks that are played at the same time end in any order. A verdict that took them as they come would depend on the
+machine, and would hear of short blocks first. So a block waits here for those before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from caboose.arena.games import NOBODY, Games
+from caboose.arena.ladder.board import columns
+from caboose.arena.ladder.rows import Seats
+from caboose.arena.ladder.schedule import Lineup
+from caboose.arena.sequential import CONTINUE, FEWEST, SequentialTest, State, block_values, expected_blocks
+
+Place = tuple[int, Lineup]
+"""Which block: its number, and who plays (entries)."""
+
+UNITS: Final = ("pips", "elo")  # in which blocks are valued; ``nelo`` has the values of ``elo``
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block that was played. ``values`` has its value for each of ``UNITS``, None where faults of the pool left none.
+
+    ``pairs``: how often a seat of the one ended before, level with and behind one of the other, in ``games`` without a
+    fault. ``first``: the shares of first places of the one and of the other in them. ``faults`` by engine: the one, the
+    other, the pool.
+    """
+
+    values: tuple[float | None, ...]
+    pairs: tuple[int, int, int]
+    first: tuple[float, float]
+    games: int
+    faults: tuple[int, int, int]
+
+
+@dataclass(slots=True)
+class Tally:
+    """What all blocks so far add up to, in their order. ``states`` has one for each of ``UNITS``; the others as in
+    ``Block``, but ``games`` counts all and ``clean`` those without a fault."""
+
+    states: list[State]
+    blocks: int = 0
+    games: int = 0
+    clean: int = 0
+    pairs: tuple[int, int, int] = (0, 0, 0)
+    first: tuple[float, float] = (0.0, 0.0)
+    faults: tuple[int, int, int] = (0, 0, 0)
+
+    def add(self, block: Block, games: int) -> None:
+        """One more block, with that many games."""
+        for at, value in enumerate(block.values):
+            if value is not None:
+                self.states[at] = self.states[at].with_blocks([value])
+        self.blocks += 1
+        self.games += games
+        self.clean += block.games
+        self.pairs = _sum3(self.pairs, block.pairs)
+        self.first = self.first[0] + block.first[0], self.first[1] + block.first[1]
+        self.faults = _sum3(self.faults, block.faults)
+
+
+class Judge:
+    """Takes blocks as they end, and says when the test is over.
+
+    ``order`` is the order of all blocks, ``one`` and ``other`` are the numbers of the two entries. After ``most``
+    blocks it is over without a verdict, under ``strict`` also with a fault. What comes after that does not count.
+    """
+
+    def __init__(
+        self, test: SequentialTest, order: Iterator[Place], one: int, other: int, *, most: int, strict: bool = False
+    ) -> None:
+        self.test = test
+        self.tally = Tally([State() for _ in UNITS])
+        self.verdict = CONTINUE
+        self._owners = {one: 0, other: 1}
+        self._order = order
+        self._next = next(order, None)
+        self._waiting: dict[Place, Block] = {}
+        self._most = most
+        self._strict = strict
+
+    @property
+    def state(self) -> State:
+        """What the test knows."""
+        return self.tally.states[UNITS.index("pips" if self.test.unit == "pips" else "elo")]
+
+    @property
+    def llr(self) -> float:
+        """The logarithm of the likelihood ratio."""
+        return self.test.llr(self.state)
+
+    @property
+    def over(self) -> bool:
+        """Whether there is a verdict, or there will be none."""
+        stopped = self._strict and any(self.tally.faults)
+        return self.verdict != CONTINUE or stopped or self.tally.blocks >= self._most or self._next is None
+
+    @property
+    def alike(self) -> bool:
+        """Whether all blocks are the same, of those that would do for a verdict: then there is nothing to be told."""
+        return self.state.count >= FEWEST and self.state.variance == 0
+
+    @property
+    def to_go(self) -> float | None:
+        """About how many more blocks it takes if the truth is what they have shown; None before it can be told."""
+        state = self.state
+        if state.count < FEWEST or state.variance <= 0:
+            return None
+        deviation = state.variance**0.5
+        effect = self.test.effect(state.mean, deviation)
+        if not np.isfinite(effect):
+            return None
+        return max(expected_blocks(self.test, effect, deviation, self.llr), 1.0)
+
+    def add(self, places: Sequence[Place], seats: Seats, replays: Sequence[tuple[int, int, int]]) -> None:
+        """Blocks that were played, with the rows of their seats: (blocks, games, seats). ``replays`` has for each how
+        many games were played again because of the one, the other and the pool."""
+        if self.over:
+            return
+        self._waiting |= zip(places, values_of(seats, self._owners, replays), strict=True)
+        while not self.over and self._next in self._waiting:
+            assert self._next is not None
+            self.tally.add(self._waiting.pop(self._next), seats.shape[1])
+            self._next = next(self._order, None)
+            self.verdict = self.test.verdict(self.state)
+
+
+def values_of(seats: Seats, owners: dict[int, int], replays: Sequence[tuple[int, int, int]]) -> list[Block]:
+    """What blocks say; ``seats``: (blocks, games, seats). ``owners`` has 0 for the entry of the one and 1 for that of
+    the other; all else are the pool."""
+    blocks, games, players = seats.shape
+    rows = seats.reshape(blocks * games, players)
+    entry = rows["entry"]
+    who = np.full(entry.shape, 2, np.int32)
+    for number, place in owners.items():
+        who[entry == number] = place
+    played = columns(np.repeat(np.arange(blocks), games), who, rows)
+    values: list[list[float | None]] = []
+    for unit in UNITS:
+        of_unit: list[float | None] = [None] * blocks
+        for block, value in zip(*block_values(played, 0, 1, unit), strict=True):
+            of_unit[int(block)] = float(value)
+        values.append(of_unit)
+    pairs, first, clean = _places(played)
+    faulty = (rows["fault"] != 0).reshape(blocks, -1)
+    faults = np.stack([(faulty & (who == kind).reshape(blocks, -1)).sum(axis=1) for kind in range(3)], axis=1)
+    faults = faults + np.array(replays, np.int64).reshape(blocks, 3)
+    per = (blocks, games)
+    return [
+        Block(tuple(value), _three(pair), (float(share[0]), float(share[1])), int(fine), _three(fault))
+        for value, pair, share, fine, fault in zip(
+            zip(*values, strict=True),
+            pairs.reshape(*per, 3).sum(axis=1).tolist(),
+            first.reshape(*per, 2).sum(axis=1).tolist(),
+            clean.reshape(per).sum(axis=1).tolist(),
+            faults.tolist(),
+            strict=True,
+        )
+    ]
+
+
+def _places(
+    games: Games,
+) -> tuple[
+    np.ndarray[tuple[int, int], np.dtype[np.int64]],
+    np.ndarray[tuple[int, int], np.dtype[np.float64]],
+    np.ndarray[tuple[int], np.dtype[np.bool_]],
+]:
+    """For each game how pairs of seats of the two ended, (games, 3), their shares of the first place, and whether it is
+    without a fault; without one all is 0."""
+    clean = (games.counted | (games.player == NOBODY)).all(axis=1)
+    mine, theirs = (games.player == who for who in (0, 1))
+    pairs = mine[:, :, None] & theirs[:, None, :] & clean[:, None, None]
+    ahead = np.sign(games.place[:, None, :].astype(np.int64) - games.place[:, :, None])
+    counts = np.stack([(pairs & (ahead == sign)).sum(axis=(1, 2)) for sign in (1, 0, -1)], axis=1)
+    won = games.games_won.astype(float) * clean[:, None]
+    first = np.stack([(won * of).sum(axis=1) for of in (mine, theirs)], axis=1)
+    return counts, first, clean
+
+
+def _three(values: Sequence[int]) -> tuple[int, int, int]:
+    first, second, third = values
+    return first, second, third
+
+
+def _sum3(one: tuple[int, int, int], other: tuple[int, int, int]) -> tuple[int, int, int]:
+    return one[0] + other[0], one[1] + other[1], one[2] + other[2]

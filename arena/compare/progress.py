@@ -1,0 +1,125 @@
+"""What people see while a comparison plays: how far the test is, live on a terminal, a line now and then elsewhere."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from types import TracebackType
+from typing import Final, Self
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.text import Text
+
+from caboose.arena.bootstrap import Estimate
+from caboose.arena.compare.judge import Judge
+from caboose.arena.compare.run import interval
+from caboose.arena.report import duration_text
+
+EVERY: Final = 60.0  # seconds between two lines where there is no terminal
+WIDTH: Final = 41  # of the bar, which has a middle
+_RECENT: Final = 200  # blocks that tell the rate
+NAMES: Final = {"pips": "pips a round", "elo": "Elo", "nelo": "normalized Elo"}
+
+
+def gain_text(gain: Estimate, unit: str) -> str:
+    """A gain with half its interval, for people."""
+    if gain.value is None:
+        return "no gain known yet"
+    digits = 2 if unit == "pips" else 1
+    half = "?" if gain.half is None else f"{gain.half:.{digits}f}"
+    return f"{round(gain.value, digits) + 0.0:+.{digits}f} ± {half} {NAMES[unit]}"
+
+
+class CompareProgress:
+    """Follows a comparison on ``console``. A context manager; nothing stays of the live view when it is left."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._live: Live | None = None
+        self._judge: Judge | None = None
+        self._games = 0  # played now, judged or not
+        self._told = time.monotonic()
+        self._ends: deque[tuple[float, int]] = deque(maxlen=_RECENT)  # when the last blocks ended, and games by then
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    # --- as a watcher of the comparison ---
+
+    def begin(self, judge: Judge) -> None:
+        """It is going to play, or was over already."""
+        self._judge = judge
+        self._told = time.monotonic()
+        self._ends.append((self._told, 0))
+        if judge.over:
+            return
+        if judge.tally.blocks:
+            self._say(f"It goes on after {judge.tally.blocks:,} blocks.")
+        if self._console.is_terminal:
+            # Once a second: more often would take time from players who are on the clock.
+            self._live = Live(get_renderable=self._view, console=self._console, refresh_per_second=1, transient=True)
+            self._live.start()
+
+    def game_over(self) -> None:
+        """A game was played."""
+
+    def block_over(self, games: int) -> None:
+        """A block of that many games was played."""
+        self._games += games
+        self._ends.append((time.monotonic(), self._games))
+        if self._live is None and time.monotonic() - self._told >= EVERY:
+            self._told = time.monotonic()
+            self._say(f"{time.strftime('%H:%M:%S')}  {', '.join([self._counts(), self._llr(), *self._gains()])}")
+
+    # --- what it looks like ---
+
+    def _say(self, text: str) -> None:
+        self._console.print(Text(text), soft_wrap=True)
+
+    def _view(self) -> Group:
+        assert self._judge is not None
+        low, high = self._judge.test.bounds
+        share = min(max((self._judge.llr - low) / (high - low), 0.0), 1.0)
+        at = round(share * (WIDTH - 1))
+        bar = Text("H0 ", style="bold")
+        bar.append("─" * at, style="dim").append("●", style="bold green" if self._judge.llr > 0 else "bold red")
+        bar.append("─" * (WIDTH - 1 - at), style="dim").append(f" H1   {self._llr()}")
+        return Group(bar, Text(self._counts()), *[Text(text) for text in self._gains()])
+
+    def _llr(self) -> str:
+        assert self._judge is not None
+        low, high = self._judge.test.bounds
+        return f"LLR {self._judge.llr:+.2f} ({low:+.2f}, {high:+.2f})"
+
+    def _counts(self) -> str:
+        assert self._judge is not None
+        tally = self._judge.tally
+        parts = [f"{tally.blocks:,} blocks, {tally.games:,} games"]
+        if took := self._took():
+            parts.append(f"{60 * (self._ends[-1][1] - self._ends[0][1]) / took:.0f} games/min")
+        faults = sum(tally.faults)
+        parts.append(f"{faults} fault{'' if faults == 1 else 's'}")
+        return ", ".join(parts)
+
+    def _gains(self) -> list[str]:
+        """The gain, and how long it will take."""
+        assert self._judge is not None
+        texts = [gain_text(interval(self._judge.test, self._judge.state), self._judge.test.unit)]
+        if self._judge.alike:
+            texts.append("all blocks are the same: are they different engines?")
+        to_go = self._judge.to_go
+        if to_go is not None:
+            took = self._took()
+            span = f" ({duration_text(to_go * took / (len(self._ends) - 1))})" if took else ""
+            texts.append(f"about {to_go:,.0f} blocks{span} to go if it goes on so")
+        return texts
+
+    def _took(self) -> float:
+        return self._ends[-1][0] - self._ends[0][0]
