@@ -71,11 +71,15 @@ class Groups:
 def grouped(block: Integers, most: int = MOST_GROUPS) -> Groups:
     """The groups of games with these numbers of blocks: a block each, or ``most`` equal ones, by lot."""
     numbers, place = np.unique(block, return_inverse=True)
-    count = min(len(numbers), most)
-    of_block = np.arange(len(numbers))
-    if len(numbers) > most:
+    return Groups(place.astype(np.int64), groups_of(len(numbers), most), min(len(numbers), most))
+
+
+def groups_of(blocks: int, most: int = MOST_GROUPS) -> Integers:
+    """The group of each of so many blocks, as ``grouped`` puts them."""
+    of_block = np.arange(blocks)
+    if blocks > most:
         of_block = np.random.Generator(np.random.PCG64(0)).permutation(of_block) % most
-    return Groups(place.astype(np.int64), of_block.astype(np.int64), count)
+    return of_block.astype(np.int64)
 
 
 def drawn(groups: int, replicates: int, seed: int) -> Floats:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,8 @@ import numpy.typing as npt
 from caboose.arena.bootstrap import CONFIDENCE, Estimate, Floats, Integers, grouped
 from caboose.arena.games import NOBODY, Games
 from caboose.arena.luce import distinct
+
+_ROUNDING: Final = 1e-10  # of a variance: margins are kept in 24 bits
 
 Whole = list[tuple[npt.NDArray[np.intp], Integers]]
 
@@ -50,83 +53,171 @@ class Seats:
     p: float | None
 
 
-def gain(games: Games, whole: Whole | None = None) -> Gain:
-    """The factor by which blocks cut the variance of margins. ``whole`` is ``whole_blocks(games)``, for who has it.
+def gain(games: Games) -> Gain:
+    """The factor by which blocks cut the variance of margins.
 
     For a contestant in one line-up, s² is the variance of its margins in single games, b² that of its means over
     blocks of k games. Games of their own would give s²/k; the factor is Σ s²/k over Σ b², sums over contestants and
     line-ups with at least two blocks.
     """
-    alone = together = 0.0
-    freedom, blocks = 0.0, 0
-    for rows, lineup in whole_blocks(games) if whole is None else whole:
-        size = rows.shape[1]
-        count = np.bincount(lineup)
-        blocks += int(count[count > 1].sum())
-        margin, player = games.margin[rows][:, :, :size].astype(float), games.player[rows][:, :, :size]
+    tally = FairnessTally()
+    tally.add(games)
+    return tally.gain()
+
+
+def seat_bias(games: Games) -> list[Seats]:
+    """How the seats fared, for each number of players at a table."""
+    tally = FairnessTally()
+    tally.add(games)
+    return tally.seats()
+
+
+class FairnessTally:
+    """Gathers what ``gain`` and ``seat_bias`` need from games that come some blocks at a time; it grows with the
+    line-ups, not with the games."""
+
+    def __init__(self) -> None:
+        self._blocks = 0
+        self._numbers: dict[int, dict[bytes, int]] = {}  # of line-ups, by the size of the table
+        self._lineups: dict[int, _Lineups] = {}
+        self._margins: dict[int, _Moments] = {}
+        self._won: dict[int, _Moments] = {}
+
+    def add(self, games: Games) -> None:
+        """Looks at some blocks; all games of each."""
+        for rows, lineup in whole_blocks(games):
+            size = rows.shape[1]
+            margin = games.margin[rows][:, :, :size].astype(float)
+            self._add_lineups(margin, games.player[rows][:, :, :size], lineup)
+            seats = margin.mean(axis=1)
+            won = games.games_won[rows][:, :, :size].astype(float).mean(axis=1)
+            for moments, values in ((self._margins, seats - seats.mean(axis=1, keepdims=True)), (self._won, won)):
+                moments.setdefault(size, _Moments(size)).add(values)
+
+    def gain(self) -> Gain:
+        """As ``gain`` of all games that were looked at."""
+        alone = together = freedom = 0.0
+        blocks = 0
+        for size, lineups in self._lineups.items():
+            count = lineups.count
+            blocks += int(count[count > 1].sum())
+            # A contestant with copies comes up once for each of them, and counts once.
+            share = np.maximum(count - 1, 0)[:, None] / lineups.copies
+            alone += float((share * lineups.of_games / np.maximum(count * size - 1, 1)[:, None]).sum()) / size
+            together += float((share * lineups.of_blocks / np.maximum(count - 1, 1)[:, None]).sum())
+            freedom += float(share.sum())
+        if not freedom:
+            return Gain(None, 0.0, 0.0, blocks)
+        # Where nothing is left but rounding, nothing is known.
+        factor = alone / together if together > _ROUNDING * alone else None
+        return Gain(factor, alone / freedom, together / freedom, blocks)
+
+    def seats(self) -> list[Seats]:
+        """As ``seat_bias`` of all games that were looked at."""
+        found = []
+        for size, margin in sorted(self._margins.items()):
+            won = self._won[size]
+            estimates = [tuple(_t_estimate(each, seat) for seat in range(size)) for each in (margin, won)]
+            found.append(Seats(size, margin.count, estimates[0], estimates[1], _hotelling(margin)))
+        return found
+
+    def _add_lineups(self, margin: Floats, player: npt.NDArray[np.int32], lineup: Integers) -> None:
+        """``margin`` and ``player``: (blocks, games, seats); ``lineup``: the number of each block's here."""
+        size = margin.shape[2]
         members = np.sort(player[:, 0], axis=1)
+        of_lineup = np.unique(lineup, return_index=True)[1]
+        part = _Lineups(len(of_lineup), size)
+        part.count = np.bincount(lineup)
         for seat in range(size):
             own = player == members[:, None, None, seat]
             # The mean over the seats of a contestant in a game: (blocks, games).
             of_game = (margin * own).sum(axis=2) / own.sum(axis=2)
-            # A contestant with copies comes up once for each of them, and counts once.
-            share = (count - 1) * np.bincount(lineup, 1 / own[:, 0].sum(axis=1)) / count
-            alone += float((share * _variances(of_game, lineup)).sum()) / size
-            together += float((share * _variances(of_game.mean(axis=1, keepdims=True), lineup)).sum())
-            freedom += float(share.sum())
-    if not freedom:
-        return Gain(None, 0.0, 0.0, blocks)
-    return Gain(alone / together if together > 0 else None, alone / freedom, together / freedom, blocks)
+            part.copies[:, seat] = own[of_lineup, 0].sum(axis=1)
+            for mean, squares, values in (
+                (part.mean_games, part.of_games, of_game),
+                (part.mean_blocks, part.of_blocks, of_game.mean(axis=1, keepdims=True)),
+            ):
+                mean[:, seat] = np.bincount(lineup, values.sum(axis=1)) / (part.count * values.shape[1])
+                squares[:, seat] = np.bincount(lineup, ((values - mean[lineup, None, seat]) ** 2).sum(axis=1))
+        known = self._numbers.setdefault(size, {})
+        number = np.array([known.setdefault(row.tobytes(), len(known)) for row in members[of_lineup]], np.int64)
+        whole = self._lineups.setdefault(size, _Lineups(0, size))
+        whole.grow(len(known))
+        whole.merge(part, number, size)
 
 
-def seat_bias(games: Games, whole: Whole | None = None) -> list[Seats]:
-    """How the seats fared, for each number of players at a table. ``whole`` as in ``gain``."""
-    return [_seats(games, rows) for rows, _ in (whole_blocks(games) if whole is None else whole)]
+class _Lineups:
+    """For each line-up of one size of table: ``count``, its blocks; and for each of its members (line-ups, members)
+    how many ``copies`` it has, and the means and the sums of squared deviations of its margins, of games and of
+    blocks."""
+
+    def __init__(self, lineups: int, size: int) -> None:
+        self.count = np.zeros(lineups, np.int64)
+        self.copies = np.ones((lineups, size))
+        self.mean_games, self.of_games, self.mean_blocks, self.of_blocks = np.zeros((4, lineups, size))
+
+    def grow(self, lineups: int) -> None:
+        """Makes room."""
+        for name, value in vars(self).items():
+            room = [(0, lineups - len(value)), *[(0, 0)] * (value.ndim - 1)]
+            setattr(self, name, np.pad(value, room))
+
+    def merge(self, part: _Lineups, number: Integers, size: int) -> None:
+        """Adds other blocks of the line-ups with these numbers (Chan, Golub & LeVeque 1983)."""
+        before, more = self.count[number][:, None].astype(float), part.count[:, None].astype(float)
+        for mean, squares, part_mean, part_squares, times in (
+            (self.mean_games, self.of_games, part.mean_games, part.of_games, size),
+            (self.mean_blocks, self.of_blocks, part.mean_blocks, part.of_blocks, 1),
+        ):
+            step = np.where(before > 0, part_mean - mean[number], 0.0)
+            squares[number] += part_squares + step**2 * (times * before * more / (before + more))
+            mean[number] = np.where(before > 0, mean[number] + step * (more / (before + more)), part_mean)
+        self.count[number] += part.count
+        self.copies[number] = part.copies
 
 
-def _seats(games: Games, rows: npt.NDArray[np.intp]) -> Seats:
-    """The seats of one kind of table; ``rows``: (blocks, games)."""
-    blocks, seats = rows.shape
-    margin = games.margin[rows][:, :, :seats].astype(float).mean(axis=1)
-    margin -= margin.mean(axis=1, keepdims=True)
-    won = games.games_won[rows][:, :, :seats].astype(float).mean(axis=1)
-    return Seats(
-        seats,
-        blocks,
-        tuple(_t_estimate(margin[:, seat]) for seat in range(seats)),
-        tuple(_t_estimate(won[:, seat]) for seat in range(seats)),
-        _hotelling(margin[:, :-1]),  # the last one follows from the others
-    )
+class _Moments:
+    """The mean of rows of ``columns`` values and the sums of products of their deviations from it."""
+
+    def __init__(self, columns: int) -> None:
+        self.count = 0
+        self.mean = np.zeros(columns)
+        self.products = np.zeros((columns, columns))
+
+    def add(self, rows: Floats) -> None:
+        """Adds rows (Chan, Golub & LeVeque 1983)."""
+        more = len(rows)
+        mean = rows.mean(axis=0)
+        rest = rows - mean
+        total = self.count + more
+        step = mean - self.mean if self.count else np.zeros_like(mean)
+        self.products += rest.T @ rest + np.outer(step, step) * (self.count * more / total)
+        self.mean = self.mean + step * (more / total) if self.count else mean
+        self.count = total
 
 
-def _variances(values: Floats, lineup: Integers) -> Floats:
-    """The variance of the values of each line-up, 0 for a single one. ``values``: (blocks, any)."""
-    count = np.bincount(lineup) * values.shape[1]
-    values = values - (np.bincount(lineup, values.sum(axis=1)) / count)[lineup, None]
-    squares: Floats = np.bincount(lineup, (values**2).sum(axis=1)) / np.maximum(count - 1, 1)
-    return squares
-
-
-def _t_estimate(values: Floats) -> Estimate:
+def _t_estimate(moments: _Moments, column: int) -> Estimate:
     """The mean of independent values with Student's t interval."""
-    if len(values) < 2:
-        return Estimate(float(values.mean())) if len(values) else Estimate()
+    count, mean = moments.count, float(moments.mean[column])
+    if count < 2:
+        return Estimate(mean)
     from scipy.special import stdtrit
 
-    mean, error = float(values.mean()), float(values.std(ddof=1)) / math.sqrt(len(values))
-    half = float(stdtrit(len(values) - 1, (1 + CONFIDENCE) / 2)) * error
+    error = math.sqrt(moments.products[column, column] / (count - 1) / count)
+    half = float(stdtrit(count - 1, (1 + CONFIDENCE) / 2)) * error
     return Estimate(mean, error, mean - half, mean + half)
 
 
-def _hotelling(values: Floats) -> float | None:
-    """The p-value of Hotelling's test that the mean of the rows is 0 in all columns; None where it cannot be done."""
-    count, columns = values.shape
+def _hotelling(moments: _Moments) -> float | None:
+    """The p-value of Hotelling's test that the mean of the rows is 0 in all columns, of which the last follows from the
+    others; None where it cannot be done."""
+    count, columns = moments.count, len(moments.mean) - 1
     if count <= columns:
         return None
-    covariance = np.cov(values, rowvar=False).reshape(columns, columns)
+    covariance = moments.products[:-1, :-1] / (count - 1)
     if np.linalg.matrix_rank(covariance) < columns:
         return None
-    mean = values.mean(axis=0)
+    mean = moments.mean[:-1]
     square = count * float(mean @ np.linalg.solve(covariance, mean))
     from scipy.special import fdtrc
 

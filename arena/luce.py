@@ -117,23 +117,92 @@ class _Patterns:
 
 def choices(games: Games, contestants: int, group: Integers, groups: int) -> Choices:
     """The choices in ``games``. ``group``: (games,), the number of the group of each, below ``groups``."""
-    from scipy.sparse import csr_matrix
+    tally = ChoiceTally(contestants, groups)
+    tally.add(games, group)
+    return tally.choices()
 
-    patterns, pattern = _patterns(games)
-    member, counted, of_pattern, weight, won = _expand(patterns, contestants)
-    first, number = distinct([member[:, k] * 2 + counted[:, k] for k in range(member.shape[1])], 2 * contestants + 2)
-    member, counted = member[first], counted[first]
-    of_games = csr_matrix((np.ones(len(pattern)), (group, pattern)), shape=(groups, len(patterns.player)))
-    sets = of_games @ csr_matrix((weight, (of_pattern, number)), shape=(len(patterns.player), len(first)))
-    members, own = _counts(member, member != NOBODY, contestants), _counts(member, counted, contestants)
-    clean = (counted | (member == NOBODY)).all(axis=1)
-    wins, faulty_wins = ((of_games @ part).toarray() for part in won)
-    return Choices(
-        members[clean],
-        sets[:, clean],
-        wins,
-        Faulty(members[~clean], own[~clean], sets[:, ~clean], faulty_wins),
-    )
+
+class ChoiceTally:
+    """Gathers ``Choices`` from games that come some at a time; it grows with the kinds of games, not with the games.
+
+    Tables are as wide in all parts. In whichever parts games come, the same choices come of them.
+    """
+
+    def __init__(self, contestants: int, groups: int) -> None:
+        from scipy.sparse import csr_matrix
+
+        self._contestants = contestants
+        self._groups = groups
+        self._patterns: dict[bytes, int] = {}
+        self._numbers: dict[bytes, int] = {}  # of choice sets
+        self._members: list[npt.NDArray[np.int32]] = []  # of each: the players, twice their number, and 1 if counted
+        self._of_pattern = csr_matrix((0, 0))  # the choice sets of each pattern: (patterns, sets)
+        self._won = [csr_matrix((0, contestants)) for _ in range(2)]  # by each pattern, without and with faults
+        self._sets = csr_matrix((groups, 0))
+        self._wins = [np.zeros((groups, contestants)) for _ in range(2)]
+
+    def add(self, games: Games, group: Integers) -> None:
+        """Counts some games; ``group`` has the group of each."""
+        from scipy.sparse import csr_matrix
+
+        for start in range(0, len(games), CHUNK):
+            part = slice(start, start + CHUNK)
+            patterns, kind = _distinct_patterns(*_ordered(games.select(part)))
+            number = self._number(patterns)
+            shape = (self._groups, len(self._patterns))
+            of_games = csr_matrix((np.ones(len(kind)), (group[part], number[kind])), shape=shape)
+            self._sets.resize(self._groups, len(self._numbers))
+            self._sets = self._sets + of_games @ self._of_pattern
+            for wins, won in zip(self._wins, self._won, strict=True):
+                if won.nnz:
+                    wins += (of_games @ won).toarray()
+
+    def choices(self) -> Choices:
+        """All that was counted."""
+        codes = np.stack(self._members) if self._members else np.zeros((0, 1), np.int32)
+        order = np.lexsort(codes.T[::-1])
+        codes = codes[order]
+        member, counted = codes >> 1, (codes & 1).astype(np.bool_)
+        sets = self._sets[:, order]
+        members = _counts(member, member != NOBODY, self._contestants)
+        own = _counts(member, counted, self._contestants)
+        clean = (counted | (member == NOBODY)).all(axis=1)
+        faulty = Faulty(members[~clean], own[~clean], sets[:, ~clean], self._wins[1])
+        return Choices(members[clean], sets[:, clean], self._wins[0], faulty)
+
+    def _number(self, patterns: _Patterns) -> Integers:
+        """The number of each pattern; what is new is worked out."""
+        codes = patterns.player * 4 + patterns.tied * 2 + patterns.counted
+        known = len(self._patterns)
+        number = np.array([self._patterns.setdefault(key, len(self._patterns)) for key in _keys(codes)], np.int64)
+        new = np.flatnonzero(number >= known)
+        if len(new):
+            self._expand(_Patterns(patterns.player[new], patterns.tied[new], patterns.counted[new]))
+        return number
+
+    def _expand(self, patterns: _Patterns) -> None:
+        """Works out the choices of patterns that are new."""
+        from scipy.sparse import csr_matrix, vstack
+
+        member, counted, of_pattern, weight, won = _expand(patterns, self._contestants)
+        codes = member * 2 + counted
+        columns = [codes[:, k] for k in range(codes.shape[1])]
+        first, kind = distinct(columns, 2 * self._contestants + 2)
+        before = len(self._numbers)
+        keys = _keys(codes[first])
+        number = np.array([self._numbers.setdefault(key, len(self._numbers)) for key in keys], np.int64)
+        self._members += list(codes[first[number >= before]])
+        shape = (len(patterns.player), len(self._numbers))
+        more = csr_matrix((weight, (of_pattern, number[kind])), shape=shape)
+        self._of_pattern.resize(self._of_pattern.shape[0], len(self._numbers))
+        self._of_pattern = vstack([self._of_pattern, more], format="csr")
+        self._won = [vstack(pair, format="csr") for pair in zip(self._won, won, strict=True)]
+
+
+def _keys(codes: npt.NDArray[np.int32]) -> list[bytes]:
+    """Each row as bytes."""
+    data, width = codes.astype(np.int32).tobytes(), 4 * codes.shape[1]
+    return [data[at : at + width] for at in range(0, len(data), width)]
 
 
 def _counts(member: npt.NDArray[np.int32], which: npt.NDArray[np.bool_], contestants: int) -> csr_matrix:
@@ -303,25 +372,6 @@ def distinct(columns: list[npt.NDArray[np.integer]], base: int) -> tuple[Integer
         most *= 2 * base
     _, first, kind = np.unique(code, return_index=True, return_inverse=True)
     return first, kind
-
-
-def _patterns(games: Games) -> tuple[_Patterns, Integers]:
-    """The distinct results of ``games``, and which of them each game had."""
-    parts, kinds, before = [], [], 0
-    for start in range(0, len(games), CHUNK):
-        part, kind = _distinct_patterns(*_ordered(games.select(slice(start, start + CHUNK))))
-        parts.append(part)
-        kinds.append(kind + before)
-        before += len(part.player)
-    if not parts:
-        nothing = np.zeros(games.player.shape, np.bool_)
-        return _Patterns(games.player, nothing, nothing), np.zeros(0, np.int64)
-    joined, kind = _distinct_patterns(
-        np.concatenate([part.player for part in parts]),
-        np.concatenate([part.tied for part in parts]),
-        np.concatenate([part.counted for part in parts]),
-    )
-    return joined, kind[np.concatenate(kinds)]
 
 
 def _ordered(games: Games) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:

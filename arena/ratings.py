@@ -29,7 +29,7 @@ from caboose.arena.bootstrap import (
     superiority,
 )
 from caboose.arena.games import NOBODY, Games
-from caboose.arena.luce import PRIOR, Choices, choices, influences, rated, resolved, strengths
+from caboose.arena.luce import PRIOR, Choices, ChoiceTally, influences, rated, resolved, strengths
 
 ELO: Final = 400 / math.log(10)  # of one unit of λ
 SAME: Final = 1e-6  # Elo; ratings that differ less are the same but for rounding
@@ -109,44 +109,99 @@ def standings(
     is the size of the bootstrap, at least 2, ``seed`` its seed, ``prior`` as in ``luce``. Raises ``ValueError`` when a
     number of a contestant is too high, or the anchor has no game that counts.
     """
-    if int(games.player.max(initial=NOBODY)) >= contestants:
-        raise ValueError(f"there are {contestants} contestants, but games of number {int(games.player.max())}")
     groups = grouped(games.block)
-    blocks, sums = _block_means(games, groups, contestants)
-    played = blocks.sum(axis=0) > 0
-    if anchor is not None and not (0 <= anchor < contestants and played[anchor]):
-        raise ValueError(f"contestant {anchor} has no game that counts, so the others cannot be rated against it")
-    weights = drawn(groups.count, replicates, seed)
-    rating, ratings = _ratings(choices(games, contestants, groups.of_game, groups.count), weights, prior)
-    for values in (rating[None], ratings):
-        if played.any():
-            values -= values[:, played].mean(axis=1, keepdims=True) if anchor is None else values[:, [anchor]]
-        values[:, ~played] = math.nan
-    with np.errstate(invalid="ignore"):  # 0 / 0 where somebody has no block
-        means = sums.sum(axis=1) / blocks.sum(axis=0)
-        redrawn = (weights @ sums) / (weights @ blocks)
-    there = games.player != NOBODY
-    counted = there & games.counted
-    seats = np.bincount(games.player[counted], minlength=contestants)
-    uncounted = np.bincount(games.player[there & ~games.counted], minlength=contestants)
-    number = blocks.sum(axis=0).astype(int)
-    estimates = [
-        [estimate(values[i], again[:, i], int(number[i])) for i in range(contestants)]
-        for values, again in [(rating, ratings), *zip(means, redrawn, strict=True)]
-    ]
-    better = superiority(ratings, SAME)
-    better[~played] = better[:, ~played] = math.nan
-    return Standings(
-        contestants=tuple(
-            Standing(i, int(seats[i]), int(number[i]), int(uncounted[i]), *(kind[i] for kind in estimates))
-            for i in range(contestants)
-        ),
-        superiority=better,
-        replicates=ratings,
-        games=len(games),
-        blocks=groups.blocks,
-        tainted=int((there & ~games.counted).any(axis=1).sum()),
-    )
+    tally = Tally(contestants, groups.of_block)
+    for part in by_blocks(games, groups, max(1, _CELLS // contestants)):
+        tally.add(part)
+    return tally.standings(anchor=anchor, replicates=replicates, seed=seed, prior=prior)
+
+
+class Tally:
+    """Gathers what standings need from games that come some blocks at a time; it does not grow with the games.
+
+    ``of_block`` has the group of each block (``bootstrap.groups_of``).
+    """
+
+    def __init__(self, contestants: int, of_block: Integers) -> None:
+        groups = int(of_block.max(initial=-1)) + 1
+        self._contestants = contestants
+        self._of_block = of_block
+        self._choices = ChoiceTally(contestants, groups)
+        # In how many blocks of each group each contestant counts, and the sums of its means in them: margins, shares of
+        # rounds and of games.
+        self._blocks = np.zeros((groups, contestants))
+        self._sums = np.zeros((3, groups, contestants))
+        self._seats = np.zeros(contestants, np.int64)
+        self._uncounted = np.zeros(contestants, np.int64)
+        self._games = self._tainted = 0
+
+    def add(self, games: Games) -> None:
+        """Counts some blocks, in the order of their numbers, which go from 0 without gaps; all games of each. Raises
+        ``ValueError`` when a number of a contestant is too high."""
+        contestants = self._contestants
+        if int(games.player.max(initial=NOBODY)) >= contestants:
+            raise ValueError(f"there are {contestants} contestants, but games of number {int(games.player.max())}")
+        if not len(games):
+            return
+        first, count = int(games.block.min()), int(np.ptp(games.block)) + 1
+        there = games.player != NOBODY
+        counted = there & games.counted
+        cell = ((games.block - first)[:, None] * contestants + games.player)[counted]
+        seats = np.bincount(cell, minlength=count * contestants).reshape(count, contestants)
+        some = seats > 0
+        of_group = self._of_block[first : first + count]
+        # One after the other, so that it does not matter to the last digit in which parts blocks come.
+        np.add.at(self._blocks, of_group, some)
+        for kind, column in enumerate((games.margin, games.rounds_won, games.games_won)):
+            total = np.bincount(cell, column[counted], minlength=count * contestants).reshape(count, contestants)
+            np.add.at(self._sums[kind], of_group, np.divide(total, seats, out=np.zeros_like(total), where=some))
+        self._choices.add(games, self._of_block[games.block])
+        self._seats += np.bincount(games.player[counted], minlength=contestants)
+        self._uncounted += np.bincount(games.player[there & ~games.counted], minlength=contestants)
+        self._games += len(games)
+        self._tainted += int((there & ~games.counted).any(axis=1).sum())
+
+    def standings(
+        self,
+        *,
+        anchor: int | None = None,
+        replicates: int = REPLICATES,
+        seed: int = 0,
+        prior: float = PRIOR,
+    ) -> Standings:
+        """As ``standings`` after all games that were counted."""
+        contestants, blocks = self._contestants, self._blocks
+        played = blocks.sum(axis=0) > 0
+        if anchor is not None and not (0 <= anchor < contestants and played[anchor]):
+            raise ValueError(f"contestant {anchor} has no game that counts, so the others cannot be rated against it")
+        weights = drawn(len(blocks), replicates, seed)
+        rating, ratings = _ratings(self._choices.choices(), weights, prior)
+        for values in (rating[None], ratings):
+            if played.any():
+                values -= values[:, played].mean(axis=1, keepdims=True) if anchor is None else values[:, [anchor]]
+            values[:, ~played] = math.nan
+        with np.errstate(invalid="ignore"):  # 0 / 0 where somebody has no block
+            means = self._sums.sum(axis=1) / blocks.sum(axis=0)
+            redrawn = (weights @ self._sums) / (weights @ blocks)
+        number = blocks.sum(axis=0).astype(int)
+        estimates = [
+            [estimate(values[i], again[:, i], int(number[i])) for i in range(contestants)]
+            for values, again in [(rating, ratings), *zip(means, redrawn, strict=True)]
+        ]
+        counts = self._seats, number, self._uncounted
+        better = superiority(ratings, SAME)
+        better[~played] = better[:, ~played] = math.nan
+        return Standings(
+            contestants=tuple(
+                Standing(i, *(int(count[i]) for count in counts), *(kind[i] for kind in estimates))
+                for i in range(contestants)
+            ),
+            superiority=better,
+            replicates=ratings,
+            games=self._games,
+            blocks=len(self._of_block),
+            tainted=self._tainted,
+        )
 
 
 def crosstable(games: Games, contestants: int) -> tuple[Floats, Floats]:
@@ -169,34 +224,14 @@ def crosstable(games: Games, contestants: int) -> tuple[Floats, Floats]:
     return points.reshape(contestants, contestants), meetings.reshape(contestants, contestants)
 
 
-def by_blocks(games: Games, groups: Groups, cells: int) -> Iterator[tuple[Games, Integers, int, int]]:
-    """The games of ``cells`` blocks at a time: the games, the block of each from 0, the first block and how many."""
+def by_blocks(games: Games, groups: Groups, blocks: int) -> Iterator[Games]:
+    """The games of so many ``blocks`` at a time, in their order and numbered as in ``groups``."""
     order = np.argsort(groups.block, kind="stable")
     block = groups.block[order]
-    for first in range(0, groups.blocks, cells):
-        start, end = np.searchsorted(block, [first, first + cells])
-        count = min(cells, groups.blocks - first)
-        yield games.select(order[start:end]), block[start:end] - first, first, count
-
-
-def _block_means(games: Games, groups: Groups, contestants: int) -> tuple[Floats, Floats]:
-    """In how many blocks of each group each contestant counts, and the sums of its means in them.
-
-    (groups, contestants), and (3, groups, contestants): margins, shares of rounds and of games.
-    """
-    blocks = np.zeros((groups.count, contestants))
-    sums = np.zeros((3, groups.count, contestants))
-    for part, block, first, count in by_blocks(games, groups, max(1, _CELLS // contestants)):
-        counted = (part.player != NOBODY) & part.counted
-        cell = (block[:, None] * contestants + part.player)[counted].astype(np.int64)
-        seats = np.bincount(cell, minlength=count * contestants).reshape(count, contestants)
-        there = seats > 0
-        of_group = groups.of_block[first : first + count]
-        np.add.at(blocks, of_group, there)
-        for kind, column in enumerate((part.margin, part.rounds_won, part.games_won)):
-            total = np.bincount(cell, column[counted], minlength=count * contestants).reshape(count, contestants)
-            np.add.at(sums[kind], of_group, np.divide(total, seats, out=np.zeros_like(total), where=there))
-    return blocks, sums
+    for first in range(0, groups.blocks, blocks):
+        start, end = np.searchsorted(block, [first, first + blocks])
+        part = games.select(order[start:end])
+        yield Games(block[start:end], *(getattr(part, name) for name in Games.__slots__[1:]))
 
 
 def _ratings(made: Choices, weights: Floats, prior: float) -> tuple[Floats, Floats]:

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from caboose.arena.bootstrap import Estimate
-from caboose.arena.fairness import gain, seat_bias, whole_blocks
+from caboose.arena.fairness import gain, seat_bias
 from caboose.arena.ladder.board import Board, read_board
 from caboose.arena.ladder.store import ListRow, Store
 from caboose.arena.ratings import Standing, Standings, standings
@@ -75,7 +75,6 @@ def standings_data(store: Store, lists: Sequence[ListRow]) -> dict[str, Any]:
             }
         )
     order = [each.contestant for each in _playing(found)]
-    whole = whole_blocks(board.games)
     return {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -85,8 +84,8 @@ def standings_data(store: Store, lists: Sequence[ListRow]) -> dict[str, Any]:
         "tainted": found.tainted,
         "entries": entries,
         "superiority": [[_known(found.superiority[one, other]) for other in order] for one in order],
-        "gain": asdict(gain(board.games, whole)),
-        "seats": [asdict(seats) for seats in seat_bias(board.games, whole)],
+        "gain": asdict(gain(board.games)),
+        "seats": [asdict(seats) for seats in seat_bias(board.games)],
     }
 
 
@@ -134,11 +133,10 @@ def _times(board: Board, found: Standings) -> Table:
 def _remarks(board: Board, found: Standings) -> list[str]:
     """What else must be known to read the numbers."""
     remarks = []
-    whole = whole_blocks(board.games)
-    factor = gain(board.games, whole).factor
+    factor = gain(board.games).factor
     if factor is not None:
         remarks.append(f"Playing each deal in every rotation was worth {factor:.1f} times as many games.")
-    for seats in seat_bias(board.games, whole):
+    for seats in seat_bias(board.games):
         if seats.p is not None and seats.p < SURE:
             remarks.append(
                 f"Seats at tables of {seats.seats} differ more than chance should let them (p = {seats.p:.3f}, "
