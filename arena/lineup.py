@@ -109,14 +109,15 @@ class Lineup:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """An option that a call sets: for ``who``, a name or the number of a contestant."""
+    """An option that a call sets: for ``who``, a name or the number of a contestant; ``by`` is how the call says it."""
 
     who: str
     name: str
     value: str
+    by: str = "--option"
 
     def __str__(self) -> str:
-        return f"--option {_short(f'{self.who}.{self.name}={self.value}')}"
+        return f"{self.by} {_short(f'{self.who}.{self.name}={self.value}')}"
 
 
 def builtin_command(name: str) -> tuple[str, ...]:
@@ -194,6 +195,17 @@ def make_contestants(
     return tuple(
         Contestant(label, entrant, tuple(chosen.items()), about)
         for label, entrant, chosen, about in zip(labels, entrants, given, abouts, strict=True)
+    )
+
+
+def option_targets(setting: Setting, contestants: Sequence[Contestant]) -> list[int]:
+    """The numbers of the contestants that a setting is for. Raises ``CallError`` when it is for nobody."""
+    return _targets(
+        setting,
+        [contestant.label for contestant in contestants],
+        [contestant.builtin for contestant in contestants],
+        [plain(contestant.about.name) for contestant in contestants],
+        [command_name(contestant.command) for contestant in contestants],
     )
 
 

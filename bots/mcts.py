@@ -6,7 +6,7 @@ import math
 import random
 import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import ClassVar, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 from caboose.bots.base import SEED, WEIGHT_OPTIONS, BuiltIn
 from caboose.engine.moves import Move
@@ -22,6 +22,9 @@ DECISIONS_A_ROUND: Final = 10  # real choices of a seat in a round, about; force
 CLEAR_LEAD: Final = 2.0  # standard errors: a closer race is worth more time
 MOST_STRETCH: Final = 3.0  # times the usual time for it
 FULL_LEVEL: Final = 10
+SEARCH_OPTIONS: Final = (
+    "Confidence", "WinBonus", "GameWeight", "PlanNodes", "Noise", "Playouts", "Laps", "Inference", "Endgame", "Hash",
+)  # fmt: skip
 
 
 class Level(NamedTuple):
@@ -88,6 +91,22 @@ class MctsBot(BuiltIn):
         super().__init__()
         self._pool: ThreadPoolExecutor | None = None
 
+    def settings(self) -> dict[str, Any]:
+        """How it searches: the arguments of ``Search`` that the options ``SEARCH_OPTIONS`` say."""
+        return {
+            "confidence": self.number("Confidence") / 100,
+            "win_bonus": self.number("WinBonus"),
+            "game_weight": self.number("GameWeight") / 100,
+            "plan_nodes": self.number("PlanNodes"),
+            "noise": self.number("Noise"),
+            "weights": self.weights(),
+            "policy": self.text("Playouts"),
+            "laps": self.number("Laps"),
+            "inference": self.number("Inference") / 1000,
+            "endgame": self.number("Endgame"),
+            "memory": self.number("Hash"),
+        }
+
     def choose(self, observation: Observation, limits: Limits) -> Move:
         return self._decide(observation, limits)
 
@@ -109,21 +128,11 @@ class MctsBot(BuiltIn):
         search = Search(
             observation,
             self.number("Seed"),
-            confidence=self.number("Confidence") / 100,
-            win_bonus=self.number("WinBonus"),
-            game_weight=self.number("GameWeight") / 100,
-            plan_nodes=self.number("PlanNodes"),
-            noise=self.number("Noise"),
-            weights=self.weights(),
-            policy=self.text("Playouts"),
-            laps=self.number("Laps"),
-            inference=self.number("Inference") / 1000,
-            endgame=self.number("Endgame"),
-            memory=self.number("Hash"),
             threads=self.number("Threads"),
             truth=truth,
             open_boneyard=open_boneyard,
             shown=shown,
+            **self.settings(),
         )
         level = LEVELS.get(self.number("Level"))
         budget = self._budget(observation, limits)
