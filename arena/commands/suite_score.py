@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated, Final
 
 import typer
@@ -33,7 +34,6 @@ from caboose.arena.suite.score import Entry, InterruptedScore
 from caboose.arena.suite.score import score as ask_all
 from caboose.arena.suite.suite import Suite
 from caboose.arena.suite.text import print_scores, scores_text
-from caboose.protocol.child import hide
 from caboose.protocol.timing import DEFAULT_GUARD, DEFAULT_MARGIN, DEFAULT_STARTUP, TimeControl
 
 LEAST_NODES: Final = 16  # the smallest limits of --depth
@@ -170,11 +170,9 @@ def score(
         startup=DEFAULT_STARTUP,
     )
     launch = make_launch(
-        sandbox, share or [], (), memory=max_memory, processes=max_processes, cpu=max_cpu, file=max_file
+        sandbox, share or [], (Path(file),), memory=max_memory, processes=max_processes, cpu=max_cpu, file=max_file
     )
     limits = _parse_limits(limit or [])
-    if any(not entrant.builtin for entrant in entrants):
-        hide()
     problem = ""
     with interruptible() as shield:
         contestants = meet(entrants, parse_options(option or []), control, launch)

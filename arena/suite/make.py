@@ -8,11 +8,12 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from caboose.arena.errors import CallError, RunError
-from caboose.arena.suite.file import FieldError, header_line, place_object, position_line, read_position
+from caboose.arena.suite.file import FieldError, header_line, place_object, position_line, read_header, read_position
 from caboose.arena.suite.suite import Header, Place, Position
 from caboose.arena.suite.target import find_losses
 
@@ -66,8 +67,14 @@ def kept_lines(path: Path, header: Header, places: Sequence[Place]) -> list[str]
     if not lines:
         return []
     other = f"{part}: it is of another suite; call again as then, or remove it to begin anew"
-    if lines[0].rstrip("\n") != header_line(header):
-        raise CallError(f"{other}: line 1 is {lines[0].strip()[:200]}, expected {header_line(header)[:200]}")
+    try:
+        before = read_header(lines[0])
+    except FieldError as error:
+        raise CallError(f"{part}:1: {error}; remove the file to begin anew") from None
+    for field in fields(header):
+        told, wanted = getattr(before, field.name), getattr(header, field.name)
+        if told != wanted:
+            raise CallError(f"{other}: {field.name} {told}, expected {wanted}")
     for number, (line, place) in enumerate(zip(lines[1:], places, strict=False), 2):
         try:
             kept = read_position(line)
