@@ -177,7 +177,7 @@ def scores_text(
         "complete": complete,
         "engines": [_engine_object(suite, score, each) for score, each in zip(scores, found, strict=True)],
         "differences": [
-            {"engine": one, "other": other, **asdict(difference(scores[other], scores[one], suite))}
+            {"engine": one + 1, "other": other + 1, **asdict(difference(scores[other], scores[one], suite))}
             for one in range(len(scores))
             for other in range(one)
         ],
