@@ -15,8 +15,8 @@ from caboose.arena.errors import CallError, RunError
 # In the order of the help. Each is a function, or an application, of its own name, in a module of its own name in
 # commands/.
 COMMANDS: Final = (
-    "match", "compare", "ladder", "suite", "show", "analyse", "verify", "convert", "log", "engine", "check", "perft",
-    "rules", "bench",
+    "match", "compare", "ladder", "tune", "power", "suite", "show", "analyse", "verify", "convert", "log", "engine",
+    "check", "perft", "rules", "bench",
 )  # fmt: skip
 
 _INTERRUPTED: Final = 130  # what typer makes of Ctrl-C

@@ -118,14 +118,14 @@ def parse_spec(text: str, path: Path) -> LadderSpec:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise CallError(f"{path}: {error}") from None
-    top = _Table(str(path), data)
+    top = Table(str(path), data)
     version = top.number("format", 1, 1 << 30)
     if version != FORMAT:
         raise CallError(f"{path}: format: {version} is of a newer Caboose, expected {FORMAT}")
-    seed = _seed(top)
+    seed = read_seed(top)
     in_process, records = top.truth("in_process", False), top.truth("records", True)
     logs = top.truth("logs", False)
-    engines = [_engine(table, path.parent) for table in top.tables("engine")]
+    engines = [read_engine(table, path.parent) for table in top.tables("engine")]
     _check_twice(path, "engine", [engine.name for engine in engines])
     names = [engine.name for engine in engines]
     lists = [_list(table, names) for table in top.tables("list")]
@@ -159,7 +159,7 @@ def check_name(name: str) -> None:
 # ------------------------------------------------------------------------------------------------ the parts
 
 
-def _seed(top: _Table) -> int:
+def read_seed(top: Table) -> int:
     value = top.take("seed")
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) <= 1000:
         return int(value)
@@ -168,7 +168,7 @@ def _seed(top: _Table) -> int:
     raise top.error("seed", value, "a whole number of at least 0, or its digits as text")
 
 
-def _engine(table: _Table, folder: Path) -> EngineSpec:
+def read_engine(table: Table, folder: Path) -> EngineSpec:
     name = table.name("engine")
     builtin, command = table.text("builtin", ""), table.take("command", None)
     options = []
@@ -221,7 +221,7 @@ def _engine(table: _Table, folder: Path) -> EngineSpec:
     )
 
 
-def _list(table: _Table, names: Sequence[str]) -> ListSpec:
+def _list(table: Table, names: Sequence[str]) -> ListSpec:
     name = table.name("list")
     format = table.word("format", FORMATS, "round-robin")
     engines = table.known("engines", names)
@@ -233,8 +233,8 @@ def _list(table: _Table, names: Sequence[str]) -> ListSpec:
     spec = ListSpec(
         name=name,
         format=format,
-        rules=_rules(table),
-        control=_control(table),
+        rules=read_rules(table),
+        control=read_control(table),
         blocks=_whole(table.number("blocks", 1, MOST_BLOCKS, DEFAULT_BLOCKS)),
         engines=everybody,
         heroes=heroes or everybody[:1],
@@ -247,7 +247,7 @@ def _list(table: _Table, names: Sequence[str]) -> ListSpec:
     return spec
 
 
-def _rules(table: _Table) -> Rules:
+def read_rules(table: Table) -> Rules:
     players = _whole(table.number("players", MIN_PLAYERS, MAX_PLAYERS, 4))
     values: dict[str, Any] = {}
     preset = table.text("preset", "family")
@@ -265,7 +265,7 @@ def _rules(table: _Table) -> Rules:
         raise CallError(f"{table.where}: {error}") from None
 
 
-def _control(table: _Table) -> TimeControl:
+def read_control(table: Table) -> TimeControl:
     given: dict[str, Any] = {}
     for key in _MILLISECONDS:
         if (value := table.real(key)) is not None:
@@ -304,7 +304,7 @@ def _check_twice(path: Path, what: str, names: Sequence[str]) -> None:
             raise CallError(f"{path}: {what} {name!r} is there twice, expected names that differ")
 
 
-class _Table:
+class Table:
     """A table of the file, from which keys are taken. ``where`` is how errors name it."""
 
     def __init__(self, where: str, data: Mapping[str, Any]) -> None:
@@ -394,13 +394,13 @@ class _Table:
             raise self.error(key, value, "a table")
         return value
 
-    def tables(self, key: str) -> list[_Table]:
+    def tables(self, key: str) -> list[Table]:
         value = self.take(key, [])
         if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
             raise self.error(key, value, f"tables, each begun by [[{key}]]")
         made = []
         for number, item in enumerate(value, 1):
-            table = _Table(f"{self.where}: {key} {number}", item)
+            table = Table(f"{self.where}: {key} {number}", item)
             table._file = self.where
             made.append(table)
         return made

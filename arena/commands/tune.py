@@ -1,0 +1,97 @@
+"""``caboose tune``: from a file that names parameters to values that are proven better."""
+
+from __future__ import annotations
+
+import json as json_text
+import os
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from caboose.arena.errors import RunError
+from caboose.arena.executors import Executor, LocalExecutor, PoolExecutor
+from caboose.arena.ladder.folder import locked, runner
+from caboose.arena.match import interruptible
+from caboose.arena.tune.config import StudySpec, read_study
+from caboose.arena.tune.methods import check_libraries
+from caboose.arena.tune.outcome import print_study, proven, study_data
+from caboose.arena.tune.progress import StudyProgress
+from caboose.arena.tune.run import Study, measure, play
+from caboose.arena.tune.start import begin, look
+from caboose.protocol.child import hide
+
+
+def tune(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The description of a study: docs/tuning.md.", show_default=False)
+    ],
+    status: Annotated[bool, typer.Option("--status", help="Show how far it is; nothing is played.")] = False,
+    minutes: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0, help="Begin no block after that time. What was begun is played to its end.", show_default=False
+        ),
+    ] = None,
+    concurrency: Annotated[
+        int | None,
+        typer.Option(min=1, help="Blocks played at the same time, each in a process; by default one for each core."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON, for programs.")] = False,
+) -> None:
+    """Tune parameters of an engine: search, recommend, and prove the recommendation on fresh deals.
+
+    All is kept in the folder FILE.study beside the file, block by block: whatever ends a study, the same call goes on
+    where it was. Exit code 1: no gain was proven, or it was interrupted.
+    """
+    spec = read_study(file)
+    check_libraries(spec.method)
+    console = Console(highlight=False)
+    if status:
+        study, running = look(spec), runner(spec.folder)
+        if json:
+            print(json_text.dumps(study_data(study, running=running), indent=1))
+        else:
+            print_study(console, study, running=running)
+        return
+    if not all(engine.builtin for engine in [spec.engine, *spec.opponents.values()]):
+        hide()
+    study, problem = _run(spec, concurrency or _cores(), None if minutes is None else 60 * minutes)
+    if json:
+        print(json_text.dumps(study_data(study, problem=problem), indent=1))
+    else:
+        print_study(console, study)
+        if problem or study.result is None:
+            console.print(Text(f"{problem or 'the time is over'}: the same call goes on from here", style="bold"))
+    if not proven(study):
+        raise typer.Exit(1)
+
+
+def _run(spec: StudySpec, workers: int, seconds: float | None) -> tuple[Study, str]:
+    """Plays a study; returns it, and why it ended early."""
+    try:
+        spec.folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise RunError(f"{spec.folder}: {error.strerror}: the study is kept there") from None
+    with ExitStack() as stack:
+        stack.enter_context(locked(spec.folder))
+        shield = stack.enter_context(interruptible())
+        study, store, measured = begin(spec, stack)
+        watcher = stack.enter_context(StudyProgress(Console(stderr=True, highlight=False)))
+        if measured is not None:
+            problem = measure(study, store, measured, watcher, seconds)
+        else:
+            executor: Executor = LocalExecutor() if workers == 1 else PoolExecutor(workers)
+            problem = play(study, store, executor, watcher, seconds)
+        shield()
+    return study, problem
+
+
+def _cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,198 @@
+"""What a study came to, as values for JSON and as text for people."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Final
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from caboose.arena.tune.run import Result, Study
+from caboose.arena.tune.surface import Surface
+from caboose.arena.tune.verify import Verdict
+from caboose.arena.tune.worth import UNITS
+
+FORMAT: Final = "caboose tune"
+FORMAT_VERSION: Final = 1
+
+
+def unit_of(study: Study) -> str:
+    """In what gains of a study are told."""
+    return UNITS.get(study.spec.objective, "")
+
+
+def study_data(study: Study, *, running: str = "", problem: str = "") -> dict[str, Any]:
+    """A study as JSON values, whether it is over or not."""
+    search, space = study.search, study.space
+    data: dict[str, Any] = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "file": str(study.spec.path),
+        "running": running,
+        "problem": problem,
+        "method": study.spec.method,
+        "objective": study.spec.objective,
+        "unit": unit_of(study),
+        "seed": study.spec.seed,
+        "state": state_word(study),
+        "budget": search.budget,
+        "blocks": len(study.known),
+        "games": study.games,
+        "faults": study.faults,
+        "candidates": len(search.seen.candidates),
+        "stopped": search.dropped,
+        "current": dict(space.options(space.current)),
+        "recommendation": None,
+        "verification": None,
+    }
+    if study.recommended is not None:
+        found = study.recommended
+        importance = search.surface().importance()
+        data["recommendation"] = {
+            "values": dict(space.options(found.values)),
+            "gain": {
+                "value": found.gain.mean,
+                "error": found.gain.error,
+                "low": found.gain.low,
+                "high": found.gain.high,
+            },
+            "luckiest": {"values": dict(space.options(found.luckiest)), "gain": found.lucky},
+            "importance": dict(zip(space.names, importance.tolist(), strict=True)),
+        }
+    if study.result is not None and study.result.verdict is not None:
+        verdict = study.result.verdict
+        data["verification"] = {
+            "holds": verdict.holds,
+            "verdict": verdict.verdict,
+            "wanted": verdict.wanted,
+            "gain": {"value": verdict.gain, "low": verdict.gain - verdict.half, "high": verdict.gain + verdict.half},
+            "deviation": verdict.deviation,
+            "llr": verdict.llr,
+            "bounds": list(verdict.bounds),
+            "units": verdict.units,
+            "blocks": verdict.blocks,
+        }
+    return data
+
+
+def state_word(study: Study) -> str:
+    """How far a study is, in a word."""
+    if study.result is not None:
+        return "done"
+    return "verification" if study.recommended is not None else "search"
+
+
+def proven(study: Study) -> bool:
+    """Whether a study ended well: with a gain that holds, or with one that nobody wanted to have tested."""
+    if study.result is None:
+        return False
+    if study.result.recommendation.values == study.space.current:
+        return False
+    return study.result.verdict is None or study.result.verdict.holds
+
+
+def print_study(console: Console, study: Study, *, running: str = "") -> None:
+    """Prints how a study stands, or what it came to."""
+    search, spec = study.search, study.spec
+    unit = "samples" if not spec.games else "blocks"
+    known = sum(not piece.fresh for piece in study.known)
+    head = f"{spec.path}: {spec.method}, {spec.objective}; {known:,} of {search.budget:,} {unit}"
+    head += f", {_counted(len(search.seen.candidates), 'candidate')}, {search.dropped} stopped early"
+    if running:
+        head += f"; running ({running})"
+    _say(console, head)
+    if study.faults:
+        _say(console, f"{_counted(study.faults, 'fault')}, such as {study.fault}", "bold red")
+    if study.recommended is None:
+        if search.steps:
+            _say(console, f"Best so far: {study.space.told(search.steps[-1].values)}")
+        return
+    _print_recommendation(console, study, search.surface())
+    if study.result is None:
+        fresh = sum(piece.fresh for piece in study.known)
+        _say(console, f"The verification is going on: {fresh:,} {unit} on fresh deals so far.")
+        return
+    _print_verdict(console, study, study.result)
+
+
+def _print_recommendation(console: Console, study: Study, surface: Surface) -> None:
+    found, space = study.recommended, study.space
+    assert found is not None
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column("parameter", no_wrap=True)
+    for title in ("from", "to", "now", "recommended", "matters"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for at, parameter in enumerate(space.parameters):
+        values = (parameter.low, parameter.high, parameter.current, found.values[at])
+        table.add_row(parameter.name, *map(parameter.text, values), f"{surface.importance()[at]:.0%}")
+    console.print()
+    console.print(table)
+    console.print()
+    unit = unit_of(study)
+    if found.values == space.current:
+        _say(console, "No better values than the current ones were found.", "bold")
+    else:
+        _say(
+            console,
+            f"Recommended: {space.told(found.values)}, expected gain {gain_text(found.gain.mean)} {unit} "
+            f"(95 %: {gain_text(found.gain.low)} to {gain_text(found.gain.high)})",
+            "bold",
+        )
+    if found.lucky > 0:
+        _say(
+            console,
+            f"Not recommended, the luckiest candidate: {space.told(found.luckiest)}, {gain_text(found.lucky)} {unit} in "
+            f"its blocks; the surface expects {gain_text(surface.gain(found.luckiest).mean)} of it.",
+        )
+
+
+def _print_verdict(console: Console, study: Study, result: Result) -> None:
+    verdict = result.verdict
+    if verdict is None:
+        return
+    for line in verdict_lines(study, verdict):
+        _say(console, line)
+    word = "The gain holds." if verdict.holds else "The gain does not hold: keep the current values."
+    if not verdict.holds and verdict.verdict == "continue":
+        word = "The gain is not proven: the blocks for the test are used up (verify.blocks)."
+    _say(console, word, "bold green" if verdict.holds else "bold red")
+
+
+def verdict_lines(study: Study, verdict: Verdict) -> Sequence[str]:
+    """What the test found, as text."""
+    unit = unit_of(study)
+    low, high = verdict.bounds
+    games = (
+        f", {sum(played.games for piece, played in study.known.items() if piece.fresh):,} games"
+        if study.spec.games
+        else ""
+    )
+    return [
+        f"Verified on fresh deals: {gain_text(verdict.gain)} ± {number(verdict.half)} {unit} over {verdict.units:,} "
+        f"pairs, {verdict.blocks:,} {'blocks' if study.spec.games else 'samples'}{games}.",
+        f"Test of 0 against {gain_text(verdict.wanted)}: {verdict.verdict}, LLR {verdict.llr:.2f} ({low:.2f}, "
+        f"{high:.2f}). A test stops when the difference looks large, so that its mean is on the large side.",
+    ]
+
+
+def gain_text(value: float) -> str:
+    """A gain with its sign, to three digits."""
+    return f"{'+' if value >= 0 else '-'}{number(abs(value))}"
+
+
+def number(value: float) -> str:
+    """A number above 0 to three digits, but never with more than two behind the point."""
+    if not math.isfinite(value):
+        return "?"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _say(console: Console, text: str, style: str = "") -> None:
+    console.print(Text(text, style=style))

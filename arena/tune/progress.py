@@ -1,0 +1,89 @@
+"""What people see while a study runs: a few live lines on a terminal, a line now and then elsewhere."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+from typing import Final, Self
+
+from rich.console import Console
+from rich.live import Live
+from rich.text import Text
+
+from caboose.arena.report import duration_text
+from caboose.arena.tune.run import Study
+from caboose.arena.tune.store import Piece, Played
+
+EVERY: Final = 60.0  # seconds between two lines where there is no terminal
+
+
+class StudyProgress:
+    """Follows a study on ``console``. A context manager; nothing stays of the live lines when it is left."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._live: Live | None = None
+        self._study: Study | None = None
+        self._blocks = 0
+        self._fresh = 0
+        self._begun = self._told = time.monotonic()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    # --- as a watcher ---
+
+    def begin(self, study: Study) -> None:
+        """It is going to play."""
+        self._study = study
+        self._fresh = sum(piece.fresh for piece in study.known)
+        self._begun = self._told = time.monotonic()
+        if self._console.is_terminal and study.result is None:
+            # Once a second: more often would take time from players who are on the clock.
+            self._live = Live(get_renderable=self._text, console=self._console, refresh_per_second=1, transient=True)
+            self._live.start()
+
+    def game_over(self) -> None:
+        """A game was played."""
+
+    def block_over(self, piece: Piece, played: Played) -> None:
+        """A block was played and is kept."""
+        self._blocks += 1
+        self._fresh += piece.fresh
+        if self._live is None and time.monotonic() - self._told >= EVERY:
+            self._told = time.monotonic()
+            clock = time.strftime("%H:%M:%S")
+            self._console.print(Text(f"{clock}  {'; '.join(self._lines())}"), soft_wrap=True)
+
+    # --- what it looks like ---
+
+    def _text(self) -> Text:
+        return Text("\n".join(self._lines()))
+
+    def _lines(self) -> list[str]:
+        study = self._study
+        assert study is not None
+        search = study.search
+        rate = self._blocks / max(time.monotonic() - self._begun, 1e-9)
+        what = "blocks" if study.spec.games else "samples"
+        speed = f"{60 * rate:.0f} {what}/min"
+        if study.recommended is not None:
+            return [
+                f"Verification: {self._fresh:,} of {study.spec.verify.blocks:,} {what} at most, {speed}",
+                f"recommended: {study.space.told(study.recommended.values)}",
+            ]
+        done = len(study.known) - self._fresh
+        left = f", about {duration_text(max(search.budget - done, 0) / rate)} left" if self._blocks else ""
+        lines = [
+            f"Search ({study.spec.method}): {done:,} of {search.budget:,} {what}, {speed}{left}",
+            f"{len(search.seen.candidates)} candidates, {search.dropped} stopped early, {study.faults} faults",
+        ]
+        if search.steps:
+            lines.append(f"best so far: {study.space.told(search.steps[-1].values)}")
+        return lines

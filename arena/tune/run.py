@@ -1,0 +1,250 @@
+"""A study from its first block, or from where it was, to its verdict."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from caboose.arena.blocks import Plan
+from caboose.arena.executors import Executor, Task
+from caboose.arena.ladder.schedule import block_seed
+from caboose.arena.lineup import Contestant, Lineup
+from caboose.arena.tune.config import SELF, GamesSpec, StudySpec
+from caboose.arena.tune.measures import Measure
+from caboose.arena.tune.methods import make_search, start
+from caboose.arena.tune.search import Job, Recommendation, Search
+from caboose.arena.tune.space import Space, Values
+from caboose.arena.tune.store import Piece, Played, StudyStore
+from caboose.arena.tune.verify import Verdict, verification
+from caboose.arena.tune.worth import block_worth, fair_worth
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a study came to. ``verdict`` is None where the current values are recommended, or none was wanted."""
+
+    recommendation: Recommendation
+    verdict: Verdict | None
+
+
+class Watcher(Protocol):
+    """Somebody who follows a study."""
+
+    def begin(self, study: Study) -> None:
+        """It is going to play."""
+
+    def game_over(self) -> None:
+        """A game was played."""
+
+    def block_over(self, piece: Piece, played: Played) -> None:
+        """A block was played and is kept."""
+
+
+@dataclass(slots=True)
+class Study:
+    """A study and how far it is. ``known`` has all blocks that were played; ``wanted`` are those that are to be played
+    next, before the search can go on. ``result`` is there when it is over."""
+
+    spec: StudySpec
+    space: Space
+    search: Search
+    known: dict[Piece, Played] = field(default_factory=dict)
+    wanted: deque[Piece] = field(default_factory=deque)
+    recommended: Recommendation | None = None
+    result: Result | None = None
+    games: int = 0
+    faults: int = 0
+    fault: str = ""
+    _flow: Generator[Sequence[Job], Sequence[float | None], Result] | None = None
+    _asked: Sequence[Job] = ()
+
+    # --- how it goes on ---
+
+    def load(self, store: StudyStore) -> None:
+        """Takes what was played, and goes on from there to the first block that is missing."""
+        for piece, played in store.blocks():
+            self._take(piece, played)
+        self._flow = self._steps()
+        self._asked = next(self._flow)
+        self._advance()
+
+    def add(self, piece: Piece, played: Played) -> None:
+        """A block was played; goes on when it was the last that was waited for."""
+        self._take(piece, played)
+        if not self.wanted and all(each in self.known or self.free(each) for each in self._pieces(self._asked)):
+            self._advance()
+
+    def _take(self, piece: Piece, played: Played) -> None:
+        self.known[piece] = played
+        self.games += played.games
+        self.faults += played.faults
+        self.fault = played.fault or self.fault
+
+    def _steps(self) -> Generator[Sequence[Job], Sequence[float | None], Result]:
+        spec = self.spec
+        self.recommended = found = yield from start(self.search, spec.method)
+        if found.values == self.space.current or not spec.verify.blocks:
+            return Result(found, None)
+        verdict = yield from verification(
+            found.values,
+            self.space.current,
+            expected=found.gain.mean,
+            gain=spec.verify.gain,
+            most=spec.verify.blocks,
+            alpha=spec.verify.alpha,
+            beta=spec.verify.beta,
+            cost=self.cost,
+        )
+        return Result(found, verdict)
+
+    def _advance(self) -> None:
+        """Runs the search until it asks for something that is not known, or ends."""
+        assert self._flow is not None
+        while True:
+            missing = [each for each in self._pieces(self._asked) if each not in self.known and not self.free(each)]
+            if missing:
+                self.wanted = deque(dict.fromkeys(missing))
+                return
+            try:
+                self._asked = self._flow.send([self._worth(job) for job in self._asked])
+            except StopIteration as stop:
+                self.result = stop.value
+                return
+
+    # --- what a job is ---
+
+    @property
+    def lists(self) -> int:
+        """How many blocks a unit is."""
+        return max(1, len(self.spec.lists))
+
+    def cost(self, job: Job) -> int:
+        """How many blocks a job takes."""
+        return sum(not self.free(piece) for piece in self._pieces([job]))
+
+    def free(self, piece: Piece) -> bool:
+        """Whether the worth of a block is known without playing it: the current values against themselves."""
+        return bool(self.spec.lists) and piece.values == self.space.current and self.opponent(piece) == SELF
+
+    def opponent(self, piece: Piece) -> str:
+        """Who is played against in a block: each of the pool in turn."""
+        pool = self.spec.lists[piece.list].pool
+        return pool[piece.number % len(pool)]
+
+    def _pieces(self, jobs: Sequence[Job]) -> list[Piece]:
+        return [Piece(job.fresh, job.values, list, job.unit) for list in range(self.lists) for job in jobs]
+
+    def _worth(self, job: Job) -> float | None:
+        """The mean over the lists by their weights; None where one of them is not known."""
+        values: list[float | None] = []
+        for piece in self._pieces([job]):
+            if self.free(piece):
+                values.append(fair_worth(self.spec.objective, self.spec.lists[piece.list].rules.players))
+            else:
+                values.append(self.known[piece].value)
+        weights = [each.weight for each in self.spec.lists] or [1.0]
+        total = 0.0
+        for value, weight in zip(values, weights, strict=True):
+            if value is None:
+                return None
+            total += value * weight
+        return total / sum(weights)
+
+    def plan(self, piece: Piece) -> Plan:
+        """How a block is played."""
+        games: GamesSpec = self.spec.lists[piece.list]
+        return Plan(
+            rules=games.rules,
+            lineup=Lineup(
+                (self._candidate("candidate", piece.values), self._opponent(self.opponent(piece))),
+                (0, *[1] * (games.rules.players - 1)),
+            ),
+            control=games.control,
+            seed=block_seed(self.spec.seed, f"tune {games.name}{' fresh' if piece.fresh else ''}"),
+            on_fault=games.on_fault,
+            crashed=games.crashed,
+            in_process=self.spec.in_process,
+        )
+
+    def _candidate(self, label: str, values: Values) -> Contestant:
+        options = dict(self.spec.engine.options) | dict(self.space.options(values))
+        contestant = self.spec.engine.contestant(self.spec.folder)
+        return Contestant(label, contestant.entrant, tuple(options.items()), launch=contestant.launch)
+
+    def _opponent(self, name: str) -> Contestant:
+        if name == SELF:
+            return self._candidate(SELF, self.space.current)
+        return self.spec.opponents[name].contestant(self.spec.folder)
+
+
+def make_study(spec: StudySpec, space: Space) -> Study:
+    """A study of which nothing is known yet."""
+    price = max(1, len(spec.lists))
+    search = make_search(
+        space, seed=spec.seed, budget=spec.blocks, cost=lambda job: price, price=price, batch=spec.batch
+    )
+    study = Study(spec, space, search)
+    search.cost = study.cost
+    return study
+
+
+# ------------------------------------------------------------------------------------------------ playing
+
+
+def play(study: Study, store: StudyStore, executor: Executor, watcher: Watcher, seconds: float | None = None) -> str:
+    """Plays what is left with ``executor``, and closes it; begins no block after ``seconds``. Returns why it ended
+    early, or nothing; in any case what was played is kept. Raises ``RunError`` when it cannot be kept."""
+    begun: dict[Task, Piece] = {}
+    end = None if seconds is None else time.monotonic() + seconds
+
+    def tasks() -> Iterator[Task | None]:
+        while study.result is None and _open(end):
+            if study.wanted:
+                piece = study.wanted.popleft()
+                task = Task(study.plan(piece), piece.number)
+                begun[task] = piece
+                yield task
+            elif begun:
+                yield None
+            else:
+                return
+
+    try:
+        watcher.begin(study)
+        with executor:
+            for task, block in executor.run(tasks(), watcher.game_over):
+                piece = begun.pop(task)
+                played = block_worth(study.spec.objective, block, task.plan.rules.players)
+                store.add(piece, played)
+                study.add(piece, played)
+                watcher.block_over(piece, played)
+    except KeyboardInterrupt:
+        return "interrupted"
+    except OSError as error:
+        return str(error)
+    return ""
+
+
+def measure(study: Study, store: StudyStore, measured: Measure, watcher: Watcher, seconds: float | None = None) -> str:
+    """The same for an objective that takes no games: one sample after another, in this process. Raises ``RunError``."""
+    end = None if seconds is None else time.monotonic() + seconds
+    try:
+        watcher.begin(study)
+        while study.result is None and study.wanted and _open(end):
+            piece = study.wanted.popleft()
+            number = 2 * piece.number + piece.fresh  # fresh samples are others
+            played = Played(measured(dict(study.space.options(piece.values)), number), 0)
+            store.add(piece, played)
+            study.add(piece, played)
+            watcher.block_over(piece, played)
+    except KeyboardInterrupt:
+        return "interrupted"
+    return ""
+
+
+def _open(end: float | None) -> bool:
+    """Whether another block may begin."""
+    return end is None or time.monotonic() < end

@@ -1,0 +1,70 @@
+"""What a study is of, so that it is seen when something of it has changed: its file, and its engines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from caboose.arena import caboose_version
+from caboose.arena.errors import CallError
+from caboose.arena.ladder.identity import changes, identify
+from caboose.arena.tune.config import StudySpec
+from caboose.arena.tune.space import Space
+from caboose.arena.tune.store import StudyStore
+from caboose.protocol.launch import SandboxError, check_sandbox
+
+
+def identities(spec: StudySpec) -> dict[str, str]:
+    """What the engines of a study are, by name, so that a changed one is seen. Raises ``CallError`` and
+    ``RunError``."""
+    engines = [spec.engine, *spec.opponents.values()]
+    if any(engine.sandbox for engine in engines):
+        try:
+            check_sandbox()
+        except SandboxError as error:
+            raise CallError(f"{spec.path}: sandbox: {error}") from None
+    startup = max((games.control.startup for games in spec.lists), default=10_000.0)
+    return {engine.name: identify(engine, startup, spec.folder).text for engine in engines}
+
+
+def meta_of(spec: StudySpec, space: Space, engines: Mapping[str, str]) -> dict[str, str]:
+    """What is kept of a study when it begins."""
+    return {
+        "caboose": caboose_version(),
+        "file": json.dumps(spec.raw),
+        "engines": json.dumps(engines),
+        "space": json.dumps([
+            [p.name, p.low, p.high, p.step, p.current, p.log, p.kind] for p in space.parameters
+        ]),
+    }  # fmt: skip
+
+
+def check_same(spec: StudySpec, store: StudyStore, engines: Mapping[str, str] | None = None) -> None:
+    """Raises ``CallError`` when the file, or one of ``engines`` if they are known, is not what it was when the study
+    began."""
+    before, now = json.loads(store.meta("file")), spec.raw
+    told = []
+    for key in dict.fromkeys([*before, *now]):
+        if before.get(key) != now.get(key) and not _may_change(key, spec.method):
+            told.append(f"{key}: {_shown(before.get(key))} -> {_shown(now.get(key))}")
+    if told:
+        raise CallError(
+            f"{spec.path}: it has changed since its study began ({'; '.join(told)}): expected what it was, or another "
+            f"file for another study; to begin again, delete {spec.folder}"
+        )
+    for name, text in (engines or {}).items():
+        old = json.loads(store.meta("engines")).get(name, "{}")
+        if old != text:
+            raise CallError(
+                f"{spec.path}: {name} has changed since the study began ({changes(old, text)}), and its blocks do not "
+                f"go together: expected the engine of then; to begin again, delete {spec.folder}"
+            )
+
+
+def _may_change(key: str, method: str) -> bool:
+    return (key == "blocks" and method != "spsa") or key.startswith("verify.")
+
+
+def _shown(value: object) -> str:
+    text = "none" if value is None else str(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

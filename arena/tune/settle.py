@@ -1,0 +1,113 @@
+"""The parameters of a study as its engine has them: an engine is asked what options it declares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from caboose.arena.errors import CallError, RunError
+from caboose.arena.ladder.config import EngineSpec
+from caboose.arena.lineup import make_builtin
+from caboose.arena.tune.config import ParameterSpec, StudySpec
+from caboose.arena.tune.space import GRAINS, Parameter, Space
+from caboose.engine.play import Option, OptionError
+from caboose.protocol.launch import PLAIN
+from caboose.protocol.process import EngineFault
+from caboose.protocol.timing import TimeControl
+
+_NUMERIC = ("spin", "check", "string")
+
+
+def declared_options(spec: EngineSpec, startup: float, hidden: Path) -> Mapping[str, Option]:
+    """The options that an engine declares; ``startup`` is what its start may take, in ms. Raises ``RunError`` when it
+    does not start."""
+    if spec.builtin:
+        return make_builtin(spec.builtin, {}, measuring=False).options
+    control = TimeControl(nodes=1, startup=startup)
+    contestant = spec.contestant(hidden)
+    process = contestant.entrant.process(control, contestant.launch or PLAIN, {})
+    with process:
+        try:
+            process.start()
+        except EngineFault as fault:
+            raise RunError(f"{spec.name}: the engine does not start: {fault.detail}") from None
+        return dict(process.options)
+
+
+def settle(study: StudySpec, declared: Mapping[str, Option]) -> Space:
+    """The space of a study. Raises ``CallError`` for parameters that the engine does not have or take."""
+    fixed = dict(study.engine.options)
+    return Space(tuple([_parameter(spec, declared, fixed) for spec in study.parameters]))
+
+
+def _parameter(spec: ParameterSpec, declared: Mapping[str, Option], fixed: Mapping[str, str]) -> Parameter:
+    option = declared.get(spec.name)
+    if option is None:
+        known = ", ".join(name for name, each in declared.items() if each.type in _NUMERIC)
+        raise CallError(f"{spec.where}: the engine has no such option, expected one of {known or 'none: it has none'}")
+    if option.type not in _NUMERIC:
+        raise CallError(
+            f"{spec.where}: the option is a {option.type}, expected a number: a spin, a check, or a string "
+            "that takes one"
+        )
+    low, high = _range(spec, option)
+    whole = option.type != "string" if spec.integer is None else spec.integer
+    if not whole and option.type != "string":
+        raise CallError(f"{spec.where}: integer: False, expected true, as the option is a {option.type}")
+    if spec.log and low <= 0:
+        raise CallError(f"{spec.where}: the option begins at {low:g}, expected min above 0 with log")
+    step = spec.step if spec.step is not None else 1.0 if whole else (high - low) / GRAINS
+    if whole and not (step.is_integer() and low.is_integer() and high.is_integer()):
+        raise CallError(
+            f"{spec.where}: min {low:g}, max {high:g}, step {step:g}, expected whole numbers for this option"
+        )
+    if step > high - low:
+        raise CallError(f"{spec.where}: step: {step:g}, expected at most {high - low:g}, the whole range")
+    parameter = Parameter(
+        name=spec.name,
+        low=low,
+        high=high,
+        step=step,
+        current=_current(spec, option, fixed),
+        log=spec.log,
+        kind=option.type,
+    )
+    if not low <= parameter.current <= high:
+        raise CallError(
+            f"{spec.where}: its value is {parameter.current:g} now, expected a range that holds it, not {low:g} to "
+            f"{high:g}"
+        )
+    return parameter
+
+
+def _range(spec: ParameterSpec, option: Option) -> tuple[float, float]:
+    if option.type == "check":
+        return 0.0, 1.0
+    if option.type == "string":
+        if spec.low is None or spec.high is None:
+            raise CallError(f"{spec.where}: the option is a string, which has no bounds: expected min and max")
+        return spec.low, spec.high
+    least, most = float(option.min or 0), float(option.max or 0)
+    low = least if spec.low is None else spec.low
+    high = most if spec.high is None else spec.high
+    for key, value in (("min", low), ("max", high)):
+        if not least <= value <= most:
+            raise CallError(f"{spec.where}: {key}: {value:g}, expected {least:g} to {most:g}, the option's own bounds")
+    if low >= high:
+        raise CallError(f"{spec.where}: it can only be {low:g}, expected min below max")
+    return low, high
+
+
+def _current(spec: ParameterSpec, option: Option, fixed: Mapping[str, str]) -> float:
+    """What the option is now: as the parameter says, else as the engine's options, else as its default."""
+    if spec.current is not None:
+        return spec.current
+    text = fixed.get(spec.name, "" if option.default is None else str(option.default).lower())
+    if option.type == "check":
+        return float(text == "true")
+    try:
+        if option.type == "spin":
+            option.parse(text)
+        return float(text)
+    except (OptionError, ValueError):
+        raise CallError(f"{spec.where}: its value is {text[:40]!r} now, expected a number: say current = ...") from None

@@ -1,0 +1,65 @@
+"""How a study begins, or is taken up again."""
+
+from __future__ import annotations
+
+import json
+from contextlib import ExitStack
+from pathlib import Path
+
+from caboose.arena.errors import RunError
+from caboose.arena.tune.config import StudySpec
+from caboose.arena.tune.measures import Measure, Searching, make_measure
+from caboose.arena.tune.run import Study, make_study
+from caboose.arena.tune.same import check_same, identities, meta_of
+from caboose.arena.tune.settle import declared_options, settle
+from caboose.arena.tune.space import Parameter, Space
+from caboose.arena.tune.store import DATABASE, StudyStore
+
+_NEW = "new.db"  # a database that is being made
+
+
+def begin(spec: StudySpec, stack: ExitStack) -> tuple[Study, StudyStore, Measure | None]:
+    """A study that is ready to be played, with what was played before; ``stack`` closes what it opens. The folder is
+    there and locked. Raises ``CallError`` and ``RunError``."""
+    measured = None if spec.games else make_measure(spec)
+    if isinstance(measured, Searching):
+        stack.callback(measured.close)
+    engines = identities(spec)
+    startup = max((games.control.startup for games in spec.lists), default=10_000.0)
+    space = settle(spec, declared_options(spec.engine, startup, spec.folder))
+    path = spec.folder / DATABASE
+    if not path.exists():
+        _create(path, meta_of(spec, space, engines))
+    store = stack.enter_context(StudyStore.open(path, writing=True))
+    check_same(spec, store, engines)
+    store.set_meta("file", json.dumps(spec.raw))
+    study = make_study(spec, space)
+    study.load(store)
+    return study, store, measured
+
+
+def look(spec: StudySpec) -> Study:
+    """A study as far as it is, without an engine. Raises ``CallError`` and ``RunError``."""
+    path = spec.folder / DATABASE
+    if not path.exists():
+        raise RunError(f"{spec.path}: the study has not begun: there is no {path}")
+    with StudyStore.open(path) as store:
+        check_same(spec, store)
+        rows = json.loads(store.meta("space"))
+        names = ("name", "low", "high", "step", "current", "log", "kind")
+        space = Space(tuple([Parameter(**dict(zip(names, row, strict=True))) for row in rows]))
+        study = make_study(spec, space)
+        study.load(store)
+    return study
+
+
+def _create(path: Path, meta: dict[str, str]) -> None:
+    """Makes a database that is there whole or not at all."""
+    new = path.with_name(_NEW)
+    try:
+        for each in (new, *[new.with_name(f"{_NEW}{ending}") for ending in ("-wal", "-shm")]):
+            each.unlink(missing_ok=True)
+        StudyStore.create(new, meta)
+        new.replace(path)
+    except OSError as error:
+        raise RunError(f"{path}: {error.strerror}") from None

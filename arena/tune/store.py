@@ -1,0 +1,153 @@
+"""All that a study has played, in one SQLite database: a row for each block, committed when it ends."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Final, NamedTuple, Self
+
+from caboose.arena.errors import RunError
+from caboose.arena.ladder.store import _connect, _damaged, _told
+from caboose.arena.tune.space import Values
+
+DATABASE: Final = "study.db"
+APPLICATION: Final = 0x43616254  # "CabT"
+SCHEMA: Final = 1
+
+_TABLES: Final = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE blocks (
+    id INTEGER PRIMARY KEY, fresh INTEGER NOT NULL, candidate TEXT NOT NULL, list INTEGER NOT NULL,
+    number INTEGER NOT NULL, value REAL, games INTEGER NOT NULL, faults INTEGER NOT NULL, fault TEXT NOT NULL,
+    finished TEXT NOT NULL, UNIQUE (fresh, candidate, list, number)
+);
+"""
+
+
+class Piece(NamedTuple):
+    """What is played as one: block ``number`` of the list numbered ``list`` (from 0) by a candidate; ``fresh`` if its
+    deals are those of the verification."""
+
+    fresh: bool
+    values: Values
+    list: int
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What came of a piece: its value, None where nothing counts, and its games and faults, one of them in words."""
+
+    value: float | None
+    games: int
+    faults: int = 0
+    fault: str = ""
+
+
+class StudyStore:
+    """The database of a study. A context manager. Every method raises ``RunError`` where it cannot be read or
+    written."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self._path = path
+        self._connection = connection
+
+    @classmethod
+    def create(cls, path: Path, meta: Mapping[str, str]) -> None:
+        """Makes a new database with settings. Another of the same name must not be there."""
+        with _told(path):
+            connection = sqlite3.connect(path, isolation_level=None)
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute("BEGIN IMMEDIATE")
+                for statement in _TABLES.split(";"):
+                    connection.execute(statement)
+                connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
+                connection.execute(f"PRAGMA application_id = {APPLICATION}")
+                connection.execute(f"PRAGMA user_version = {SCHEMA}")
+                connection.execute("COMMIT")
+            finally:
+                connection.close()
+
+    @classmethod
+    def open(cls, path: Path, *, writing: bool = False) -> StudyStore:
+        """Opens a database that is there. Raises ``RunError`` for one that is damaged, of a newer Caboose, or none of a
+        study."""
+        with _told(path):
+            connection = _connect(path, writing)
+            try:
+                _check(path, connection)
+                if writing:
+                    connection.execute("PRAGMA synchronous = FULL")
+                    (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+                    if found != "ok":
+                        raise RunError(_damaged(path, found))
+                    connection.execute("BEGIN IMMEDIATE")  # what a full disk would tell only after the first block
+                    connection.execute("ROLLBACK")
+            except BaseException:
+                connection.close()
+                raise
+        return cls(path, connection)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._connection.close()
+
+    def meta(self, key: str) -> str:
+        """A setting; empty if it was never set."""
+        with _told(self._path):
+            row = self._connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return "" if row is None else str(row[0])
+
+    def set_meta(self, key: str, value: str) -> None:
+        """Keeps a setting."""
+        with _told(self._path):
+            self._connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    def add(self, piece: Piece, played: Played) -> None:
+        """Keeps a block."""
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        row = (piece.fresh, json.dumps(piece.values), piece.list, piece.number, played.value, played.games)
+        with _told(self._path):
+            self._connection.execute(
+                "INSERT INTO blocks (fresh, candidate, list, number, value, games, faults, fault, finished) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (*row, played.faults, played.fault, now),
+            )
+
+    def blocks(self) -> Iterator[tuple[Piece, Played]]:
+        """All that were played, in the order in which they ended."""
+        columns = "fresh, candidate, list, number, value, games, faults, fault"
+        with _told(self._path):
+            for fresh, candidate, list, number, *rest in self._connection.execute(
+                f"SELECT {columns} FROM blocks ORDER BY id"
+            ):
+                try:
+                    values = tuple([float(value) for value in json.loads(candidate)])
+                except (ValueError, TypeError):
+                    raise RunError(_damaged(self._path, "a candidate that cannot be read")) from None
+                yield Piece(bool(fresh), values, list, number), Played(*rest)
+
+    def last(self) -> str:
+        """When the last block ended, ISO 8601, UTC; empty if there is none."""
+        with _told(self._path):
+            (last,) = self._connection.execute("SELECT max(finished) FROM blocks").fetchone()
+        return last or ""
+
+
+def _check(path: Path, connection: sqlite3.Connection) -> None:
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (schema,) = connection.execute("PRAGMA user_version").fetchone()
+    if application != APPLICATION:
+        raise RunError(f"{path}: this is not the database of a study")
+    if schema > SCHEMA:
+        raise RunError(f"{path}: made by a newer Caboose (schema {schema}, this one knows {SCHEMA}): use that one")

@@ -1,0 +1,124 @@
+"""How good what a search recommends is: regret on made-up objectives whose optimum is known, with the noise of real
+blocks.
+
+    python benchmarks/tuning.py [--repetitions N] [--parameters 2 5 10] [--methods tpe cma spsa random]
+
+An objective has ``parameters`` parameters; its optimum lies somewhere, and is by GAIN pips better than the current
+values. What a block says of a candidate is that, the luck of the deal, which all have, and noise. *Regret* is how many
+pips a round what was found lies below the optimum. The figures of docs/tuning.md."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from caboose.arena.tune.methods import make_search, start
+from caboose.arena.tune.search import Job, Recommendation, Search
+from caboose.arena.tune.space import Floats, Parameter, Space, Values
+
+GAIN = 3.0  # pips a round
+LUCK = 8.0  # pips: the deviation of what a deal is worth to all candidates
+NOISE = 11.0  # pips: that of the rest of a block
+BUDGETS = {2: 1000, 5: 2000, 10: 4000}  # blocks
+METHODS = ("random", "tpe", "cma", "spsa")
+
+
+class Objective:
+    """A made-up objective in the unit cube: a bowl, turned and stretched, that gets flatter outside."""
+
+    def __init__(self, parameters: int, generator: np.random.Generator) -> None:
+        self.space = Space(
+            tuple(
+                [
+                    Parameter(name=f"P{number}", low=0, high=1000, step=1, current=round(1000 * at))
+                    for number, at in enumerate(generator.uniform(0.15, 0.85, parameters))
+                ]
+            )
+        )
+        self._origin = self.space.places([self.space.current])[0]
+        self._best = generator.uniform(0.15, 0.85, parameters)
+        turned = np.linalg.qr(generator.normal(size=(parameters, parameters)))[0]
+        # Some parameters matter much, some hardly; and they depend on each other, but not much.
+        weights = np.exp(generator.normal(0.0, 1.0, parameters))
+        mix = 0.3 * turned + 0.7 * np.eye(parameters)
+        self._shape = mix.T @ np.diag(weights) @ mix
+        self._scale = 1.0
+        self._scale = self._bowl(self._origin[None])[0]
+        self._height = GAIN / self._flattened(1.0)
+        self.luck = LUCK
+        self.noise = NOISE
+
+    def _bowl(self, places: Floats) -> Floats:
+        gaps = places - self._best
+        return np.asarray(np.einsum("ni,ij,nj->n", gaps, self._shape, gaps) / self._scale)
+
+    @staticmethod
+    def _flattened(bowl: Floats | float) -> Floats | float:
+        return 1 - np.exp(-0.7 * bowl)
+
+    def regret(self, values: Values) -> float:
+        """Pips below the optimum."""
+        return float(self._height * self._flattened(self._bowl(self.space.places([values])))[0])
+
+
+def played(objective: Objective, budget: int, method: str, seed: int) -> tuple[Search, Recommendation]:
+    """A whole search on made-up blocks."""
+    search = make_search(objective.space, seed=seed, budget=budget, cost=lambda job: 1, price=1)
+    generator = np.random.default_rng([seed, 7])
+    luck = generator.normal(0, objective.luck, 100_000)
+    flow = start(search, method)
+    regrets: dict[Values, float] = {}
+
+    def value(job: Job) -> float:
+        if job.values not in regrets:
+            regrets[job.values] = objective.regret(job.values)
+        return -regrets[job.values] + float(luck[job.unit]) + objective.noise * float(generator.normal())
+
+    try:
+        jobs = next(flow)
+        while True:
+            jobs = flow.send([value(job) for job in jobs])
+    except StopIteration as stop:
+        return search, stop.value
+
+
+def main() -> None:
+    """Prints a row for each method and number of parameters."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--repetitions", type=int, default=40)
+    parser.add_argument("--parameters", type=int, nargs="+", default=list(BUDGETS))
+    parser.add_argument("--methods", nargs="+", default=list(METHODS))
+    parser.add_argument("--factor", type=float, default=1.0, help="of the budget")
+    given = parser.parse_args()
+    print("| parameters | blocks | method | recommendation | luckiest trial | said gain holds truth | trials | s |")
+    for parameters in given.parameters:
+        budget = round(given.factor * BUDGETS[parameters])
+        for method in given.methods:
+            regrets, lucky, held, trials = [], [], [], []
+            begun = time.process_time()
+            for seed in range(given.repetitions):
+                objective = Objective(parameters, np.random.default_rng([parameters, seed]))
+                search, found = played(objective, budget, method, seed)
+                regret = objective.regret(found.values)
+                regrets.append(regret)
+                lucky.append(objective.regret(found.luckiest))
+                held.append(found.gain.low <= GAIN - regret <= found.gain.high)
+                trials.append(len(search.seen.candidates))
+            spent = (time.process_time() - begun) / given.repetitions
+            print(
+                f"| {parameters} | {budget} | {method} | {shown(regrets)} | {shown(lucky)} | {np.mean(held):.0%} "
+                f"| {np.mean(trials):.0f} | {spent:.1f} |",
+                flush=True,
+            )
+
+
+def shown(values: Sequence[float]) -> str:
+    """A mean with its 95 % interval."""
+    return f"{np.mean(values):.2f} ± {1.96 * np.std(values, ddof=1) / np.sqrt(len(values)):.2f}"
+
+
+if __name__ == "__main__":
+    main()
