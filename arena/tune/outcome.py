@@ -144,8 +144,8 @@ def _print_recommendation(console: Console, study: Study, surface: Surface) -> N
     if found.lucky > 0:
         _say(
             console,
-            f"Not recommended, the luckiest candidate: {space.told(found.luckiest)}, {gain_text(found.lucky)} {unit} in "
-            f"its blocks; the surface expects {gain_text(surface.gain(found.luckiest).mean)} of it.",
+            f"Not recommended, the luckiest candidate: {space.told(found.luckiest)}, {gain_text(found.lucky)} {unit} "
+            f"in its blocks; the surface expects {gain_text(surface.gain(found.luckiest).mean)} of it.",
         )
 
 
