@@ -73,9 +73,8 @@ def _spreads(source: Path | None, deviation: float | None, unit: str, players: i
     spreads = ladder_spreads(source, unit) if source.is_dir() else match_spreads(source, unit)
     found = [spread for spread in spreads if players in (None, spread.players)]
     if not found:
-        raise CallError(
-            f"{source}: there is no contestant with at least 2 blocks{'' if players is None else f' at tables of {players}'}"
-        )
+        tables = "" if players is None else f" at tables of {players}"
+        raise CallError(f"{source}: there is no contestant with at least 2 blocks{tables}")
     return found
 
 
@@ -111,8 +110,8 @@ def _print(spreads: list[Spread], gains: list[float], unit: str, alpha: float, b
     console.print(
         Text(
             f"A gain is found where there is none in {alpha:.0%} of tests, and missed in {beta:.0%} (one-sided). "
-            "The difference of two that both play against others takes twice the blocks of each, less what common deals "
-            "save."
+            "The difference of two that both play against others takes twice the blocks of each, less what common "
+            "deals save."
         )
     )
 

@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from caboose.arena.commands.files import output_errors, written
 from caboose.arena.errors import RunError
 from caboose.arena.executors import Executor, LocalExecutor, PoolExecutor
 from caboose.arena.ladder.folder import locked, runner
@@ -20,6 +21,7 @@ from caboose.arena.tune.config import StudySpec, read_study
 from caboose.arena.tune.methods import check_libraries
 from caboose.arena.tune.outcome import print_study, proven, study_data
 from caboose.arena.tune.progress import StudyProgress
+from caboose.arena.tune.report import REPORT, report
 from caboose.arena.tune.run import Study, measure, play
 from caboose.arena.tune.start import begin, look
 from caboose.protocol.child import hide
@@ -60,10 +62,14 @@ def tune(
     if not all(engine.builtin for engine in [spec.engine, *spec.opponents.values()]):
         hide()
     study, problem = _run(spec, concurrency or _cores(), None if minutes is None else 60 * minutes)
+    place = spec.folder / REPORT
+    with output_errors(str(place)), written(place) as page:
+        page.write(report(study).encode())
     if json:
         print(json_text.dumps(study_data(study, problem=problem), indent=1))
     else:
         print_study(console, study)
+        console.print(Text(f"Report: {place}"))
         if problem or study.result is None:
             console.print(Text(f"{problem or 'the time is over'}: the same call goes on from here", style="bold"))
     if not proven(study):

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from caboose.arena.sequential import CONTINUE
 from caboose.arena.tune.run import Result, Study
 from caboose.arena.tune.surface import Surface
 from caboose.arena.tune.verify import Verdict
@@ -156,7 +157,7 @@ def _print_verdict(console: Console, study: Study, result: Result) -> None:
     for line in verdict_lines(study, verdict):
         _say(console, line)
     word = "The gain holds." if verdict.holds else "The gain does not hold: keep the current values."
-    if not verdict.holds and verdict.verdict == "continue":
+    if not verdict.holds and verdict.verdict == CONTINUE:
         word = "The gain is not proven: the blocks for the test are used up (verify.blocks)."
     _say(console, word, "bold green" if verdict.holds else "bold red")
 

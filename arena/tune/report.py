@@ -1,0 +1,245 @@
+"""The report of a study: one page with what was found, how, and how sure it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from itertools import combinations
+from typing import Final
+
+import numpy as np
+
+from caboose.arena import caboose_version
+from caboose.arena.pages.page import Cell, Column, Fact, Page, Section
+from caboose.arena.pages.plots import Axis, Dots, Figure, Grid, Line, Plot, Rows, Rule
+from caboose.arena.sequential import CONTINUE
+from caboose.arena.tune.outcome import gain_text, number, unit_of, verdict_lines
+from caboose.arena.tune.run import Study
+from caboose.arena.tune.space import Floats, Parameter, Values
+from caboose.arena.tune.surface import SURE, Surface
+
+REPORT: Final = "report.html"
+POINTS: Final = 61  # of a slice
+CELLS: Final = 24  # of a contour, each way
+MOST_PAIRS: Final = 6  # of parameters that have a contour
+MOST_STEPS: Final = 60
+MOST_TRIED: Final = 25  # candidates in the table
+
+
+def report(study: Study) -> str:
+    """The page, as HTML that needs nothing else."""
+    spec = study.spec
+    now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    page = Page(
+        f"Study {spec.path.stem}",
+        lead=f"{spec.method}, {spec.objective}; made {now} by Caboose {caboose_version()}.",
+        foot=f"Seed {spec.seed}. What the figures mean: docs/tuning.md.",
+    )
+    _summary(page.section("Summary"), study)
+    if len(study.search.seen.candidates) < 2:
+        return page.html()
+    surface = study.search.surface()
+    middle = study.recommended.values if study.recommended is not None else study.space.current
+    _convergence(page.section("Convergence"), study, surface)
+    _importance(page.section("Importance"), study, surface)
+    _slices(page.section("Slices"), study, surface, middle)
+    if len(study.space) > 1:
+        _contours(page.section("Contours"), study, surface, middle)
+    _tried(page.section("Candidates"), study, surface)
+    return page.html()
+
+
+def _summary(part: Section, study: Study) -> None:
+    search, spec, unit = study.search, study.spec, unit_of(study)
+    what = "blocks" if spec.games else "samples"
+    fresh = sum(piece.fresh for piece in study.known)
+    facts = [
+        Fact(what, f"{len(study.known):,}", f"{fresh:,} to verify"),
+        Fact("candidates", f"{len(search.seen.candidates):,}", f"{search.dropped:,} stopped early"),
+    ]
+    if spec.games:
+        facts.insert(0, Fact("games", f"{study.games:,}", f"{study.faults:,} faults"))
+    found = study.recommended
+    if found is not None:
+        span = f"{gain_text(found.gain.low)} to {gain_text(found.gain.high)}"
+        facts.append(Fact("expected gain", gain_text(found.gain.mean), f"{unit}; {span}"))
+    verdict = study.result.verdict if study.result is not None else None
+    if verdict is not None:
+        facts.append(Fact("gain on fresh deals", gain_text(verdict.gain), f"± {number(verdict.half)} {unit}"))
+    part.facts(facts)
+    if study.result is None:
+        part.verdict("open", "The study is not over: these are its figures so far.")
+    elif found is not None and found.values == study.space.current:
+        part.verdict("open", "No better values than the current ones were found.")
+    elif verdict is None:
+        part.verdict("open", "The recommendation was not tested.")
+    elif verdict.holds:
+        part.verdict("good", "The gain holds on fresh deals.")
+    elif verdict.verdict == CONTINUE:
+        part.verdict("open", "The gain is not proven: the blocks for the test were used up.")
+    else:
+        part.verdict("bad", "The gain does not hold on fresh deals: keep the current values.")
+    if verdict is not None:
+        part.items(verdict_lines(study, verdict))
+    if found is not None:
+        rows = []
+        for at, parameter in enumerate(study.space.parameters):
+            values = (parameter.low, parameter.high, parameter.current, found.values[at], found.luckiest[at])
+            rows.append([parameter.name, *map(parameter.text, values)])
+        columns = [Column("parameter", numbers=False), *map(Column, ("from", "to", "now", "recommended", "luckiest"))]
+        part.table(columns, rows, caption="Parameters. The luckiest candidate is not what is recommended.")
+
+
+def _convergence(part: Section, study: Study, surface: Surface) -> None:
+    steps = study.search.steps
+    if len(steps) > MOST_STEPS:
+        steps = [steps[round(at)] for at in np.linspace(0, len(steps) - 1, MOST_STEPS)]
+    if not steps:
+        return
+    gains = [surface.gain(step.values) for step in steps]
+    blocks = [float(step.blocks) for step in steps]
+    low, high = [gain.low for gain in gains], [gain.high for gain in gains]
+    line = Line(x=blocks, y=[gain.mean for gain in gains], low=low, high=high, label="what was thought best then")
+    plot = Plot(
+        x=Axis.around("blocks" if study.spec.games else "samples", [0.0, *blocks], form=",.0f"),
+        y=Axis.around(f"gain, {unit_of(study)}", [*low, *high, 0.0], form="+,.3g"),
+        layers=[Rule(at=0.0, across=True, label="now"), line],
+    )
+    part.figure(
+        Figure(
+            name="convergence",
+            caption="What was thought best after so many blocks, and the gain over the current values that all blocks "
+            "together now expect of it, with its 95 % interval.",
+            alt="The expected gain of the best values by the number of blocks.",
+            plots=[plot],
+        )
+    )
+
+
+def _importance(part: Section, study: Study, surface: Surface) -> None:
+    shares = surface.importance()
+    order = np.argsort(-shares, kind="stable")
+    names = tuple([study.space.names[at] for at in order])
+    dots = Dots(x=[100 * float(shares[at]) for at in order], y=list(range(len(order))))
+    part.figure(
+        Figure(
+            name="importance",
+            caption="How much of the variation of the expected gain over the whole space each parameter accounts "
+            "for by itself. What is missing to 100 % is due to several together. Where the surface is flat this says nothing.",
+            alt="The importance of each parameter.",
+            plots=[Plot(x=Axis(label="% of the variation", low=0, high=100), y=Rows(names), layers=[dots])],
+        )
+    )
+
+
+def _slices(part: Section, study: Study, surface: Surface, middle: Values) -> None:
+    plots = []
+    centre = study.space.places([middle])[0]
+    lines = []
+    for at, parameter in enumerate(study.space.parameters):
+        places = np.repeat(centre[None], POINTS, axis=0)
+        places[:, at] = np.linspace(0, 1, POINTS)
+        mean, error = surface.gains(places)
+        lines.append((at, parameter, [_value(parameter, float(x)) for x in places[:, at]], mean, SURE * error))
+    edges = [float(v) for _, _, _, mean, half in lines for v in (*(mean - half), *(mean + half))]
+    for at, parameter, xs, mean, half in lines:
+        band = Line(
+            x=xs, y=mean.tolist(), low=(mean - half).tolist(), high=(mean + half).tolist(), label="expected gain"
+        )
+        layers = [
+            band,
+            Rule(at=0.0, across=True),
+            Dots(x=[middle[at]], y=[surface.gain(middle).mean], tone="vermillion", label="recommended"),
+            Dots(
+                x=[parameter.current], y=[_at_current(surface, study, middle, at)], tone="green", label="its value now"
+            ),
+        ]
+        plots.append(
+            Plot(
+                title=parameter.name,
+                x=_axis(parameter),
+                y=Axis.around("gain", edges, form="+,.3g"),
+                layers=layers,
+                height=150,
+            )
+        )
+    part.figure(
+        Figure(
+            name="slices",
+            caption=f"The expected gain ({unit_of(study)}) with its 95 % interval when one parameter changes and all "
+            "others are as recommended.",
+            alt="The expected gain by each parameter.",
+            plots=plots,
+        )
+    )
+
+
+def _at_current(surface: Surface, study: Study, middle: Values, at: int) -> float:
+    changed = (*middle[:at], study.space.current[at], *middle[at + 1 :])
+    return surface.gain(changed).mean
+
+
+def _contours(part: Section, study: Study, surface: Surface, middle: Values) -> None:
+    order = np.argsort(-surface.importance(), kind="stable").tolist()
+    pairs = sorted(combinations(range(len(order)), 2), key=sum)[:MOST_PAIRS]
+    for one, other in [(order[a], order[b]) for a, b in pairs]:
+        across, up = study.space.parameters[one], study.space.parameters[other]
+        mean, error = _grid(study, surface, middle, one, other)
+        x_edges = [_value(across, x) for x in np.linspace(0, 1, CELLS + 1).tolist()]
+        y_edges = [_value(up, x) for x in np.linspace(0, 1, CELLS + 1).tolist()]
+        tried = study.search.seen.candidates
+        plots = []
+        for title, values in (("expected gain", mean), ("standard error", error)):
+            layers = [
+                Grid(x_edges=x_edges, y_edges=y_edges, values=values.tolist(), form=",.3g"),
+                Dots(x=[v[one] for v in tried], y=[v[other] for v in tried], tone="quiet", label="tried"),
+                Dots(x=[across.current], y=[up.current], tone="green", label="now"),
+                Dots(x=[middle[one]], y=[middle[other]], tone="vermillion", label="recommended"),
+            ]
+            plots.append(Plot(title=title, x=_axis(across), y=_axis(up), layers=layers))
+        part.figure(
+            Figure(
+                name=f"contour-{across.name}-{up.name}",
+                caption=f"{across.name} and {up.name}, all others as recommended: the expected gain, from "
+                f"{gain_text(float(mean.min()))} (faint) to {gain_text(float(mean.max()))} {unit_of(study)}, and its "
+                f"standard error, from {number(float(error.min()))} to {number(float(error.max()))}.",
+                alt=f"The expected gain by {across.name} and {up.name}, and its standard error.",
+                plots=plots,
+            )
+        )
+
+
+def _grid(study: Study, surface: Surface, middle: Values, one: int, other: int) -> tuple[Floats, Floats]:
+    """Expected gain and standard error, rows by ``other``."""
+    centres = (np.arange(CELLS) + 0.5) / CELLS
+    places = np.repeat(study.space.places([middle]), CELLS * CELLS, axis=0)
+    places[:, one], places[:, other] = np.tile(centres, CELLS), np.repeat(centres, CELLS)
+    mean, error = surface.gains(places)
+    return mean.reshape(CELLS, CELLS), error.reshape(CELLS, CELLS)
+
+
+def _tried(part: Section, study: Study, surface: Surface) -> None:
+    tried = study.search.seen.candidates
+    mean, error = surface.gains(study.space.places(tried))
+    order = np.argsort(-mean, kind="stable")[:MOST_TRIED]
+    rows: list[Sequence[str | Cell]] = []
+    for at in order:
+        values = tried[at]
+        count, raw, _ = study.search.seen.difference(values, study.space.current)
+        told = [gain_text(raw) if count else "-", gain_text(float(mean[at])), number(SURE * float(error[at]))]
+        rows.append([study.space.told(values), f"{len(study.search.seen.of(values)):,}", *told])
+    columns = [Column("values", numbers=False), *map(Column, ("units", "in its blocks", "expected gain", "± 95 %"))]
+    part.table(columns, rows, caption=f"The best of {len(tried):,} candidates, by what is expected of them.")
+
+
+def _axis(parameter: Parameter) -> Axis:
+    if parameter.log:
+        return Axis.around_log(parameter.name, [parameter.low, parameter.high])
+    return Axis.around(parameter.name, [parameter.low, parameter.high])
+
+
+def _value(parameter: Parameter, place: float) -> float:
+    """The value at a place, not rounded to what is allowed."""
+    if parameter.log:
+        return parameter.low * (parameter.high / parameter.low) ** place
+    return parameter.low + place * (parameter.high - parameter.low)
