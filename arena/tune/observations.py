@@ -86,5 +86,8 @@ class Observations:
         seen = (vectors[:, known].T @ right) / roots
         spare = int(sizes.sum()) - len(rows) - int(known.sum())
         left = float((centred**2).sum() - (seen**2).sum())
-        noise = left / spare if spare > 0 and left > 0 else 1.0
+        if spare > 0 and left > 0:
+            noise = left / spare
+        else:  # nobody played twice, or all play alike: all differences may be noise
+            noise = float(np.mean(seen**2)) if len(seen) and seen.any() else 1.0
         return Contrasts(self.candidates, of, seen, noise, max(spare, 0))

@@ -107,7 +107,7 @@ def _convergence(part: Section, study: Study, surface: Surface) -> None:
     )
     part.figure(
         Figure(
-            name="convergence",
+            name="best-by-blocks",
             caption="What was thought best after so many blocks, and the gain over the current values that all blocks "
             "together now expect of it, with its 95 % interval.",
             alt="The expected gain of the best values by the number of blocks.",
@@ -123,9 +123,10 @@ def _importance(part: Section, study: Study, surface: Surface) -> None:
     dots = Dots(x=[100 * float(shares[at]) for at in order], y=list(range(len(order))))
     part.figure(
         Figure(
-            name="importance",
+            name="shares",
             caption="How much of the variation of the expected gain over the whole space each parameter accounts "
-            "for by itself. What is missing to 100 % is due to several together. Where the surface is flat this says nothing.",
+            "for by itself. What is missing to 100 % is due to several together. Where the surface is flat this says "
+            "nothing.",
             alt="The importance of each parameter.",
             plots=[Plot(x=Axis(label="% of the variation", low=0, high=100), y=Rows(names), layers=[dots])],
         )
@@ -165,7 +166,7 @@ def _slices(part: Section, study: Study, surface: Surface, middle: Values) -> No
         )
     part.figure(
         Figure(
-            name="slices",
+            name="by-parameter",
             caption=f"The expected gain ({unit_of(study)}) with its 95 % interval when one parameter changes and all "
             "others are as recommended.",
             alt="The expected gain by each parameter.",

@@ -25,6 +25,7 @@ STABILITY: Final = 0.1  # A, of the iterations
 MOVE: Final = 0.1  # c at the end, of the range
 WALK: Final = 0.25  # of the range
 LAST: Final = 0.5  # of the iterations, that the recommendation is the mean of
+FEWEST: Final = 2  # pairs of an iteration: what they differ by tells the noise
 _DRAWS: Final = 4  # pairs before the deviation is told from them alone
 
 
@@ -32,7 +33,7 @@ def spsa(search: Search) -> Asking:
     """Iterates until the budget is spent; what it recommends is the last of ``search.steps``."""
     space = search.space
     generator = np.random.default_rng(search.seed)
-    pairs = max(1, search.batch // 2)
+    pairs = max(FEWEST, search.batch // 2)
     iterations = max(1, search.budget // (2 * pairs * search.price))
     steps, moves = gains(iterations, pairs)
     place = np.clip(space.places([space.current])[0], 0.0, 1.0)

@@ -3,10 +3,10 @@
 A Gaussian process (Rasmussen & Williams, *Gaussian Processes for Machine Learning*, 2006) over the unit cube, with a
 squared exponential kernel of one length for each parameter, seen through the contrasts of ``observations`` with their
 known noise: so it knows differences only, and they are all that is asked for. (Libraries take values of points, not
-differences.) The lengths and the height are the most likely ones under priors: logarithms of lengths are normal about ½
-· d^½ for d parameters, since a surface of many parameters that matters in all of them could never be found (as in
+differences.) The lengths and the height are the most likely ones under priors: logarithms of lengths are normal about
+0.35 · d^½ for d parameters, since a surface of many parameters that matters in all of them could never be found (as in
 Hvarfner, Hellsten & Nardi, *Vanilla Bayesian optimization performs great in high dimensions*, 2024); that of the height
-is about a third of the deviation of a block."""
+is about 0.4 of the deviation of a block."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ import numpy as np
 from caboose.arena.tune.observations import Contrasts
 from caboose.arena.tune.space import Floats, Space, Values
 
-LENGTH: Final = 0.5
+LENGTH: Final = 0.35
 LENGTH_SPREAD: Final = 0.7  # of the logarithm
-HEIGHT: Final = 0.3
+HEIGHT: Final = 0.4
 HEIGHT_SPREAD: Final = 1.0
 STARTS: Final = 2048  # places that are looked at before the best of them are climbed from
 CLIMBED: Final = 8
+KEEPING: Final = 0.05  # of the gain, that leaving parameters as they are may cost
 SURE: Final = 1.959963984540054  # standard errors of a 95 % interval
 _JITTER: Final = 1e-9
 
@@ -97,7 +98,7 @@ class Surface:
         places = np.vstack([self._places, spread])
         order = np.argsort(-self.mean(places), kind="stable")[:CLIMBED]
         found = {self.space.values(self._climb(places[at])) for at in order} | {self.space.current}
-        return max((self._stepped(values) for values in sorted(found)), key=self._height_of)
+        return self._kept(max((self._stepped(values) for values in sorted(found)), key=self._height_of))
 
     def importance(self) -> Floats:
         """For each parameter the share of the variation of the expected gain that it accounts for by itself, over the
@@ -147,6 +148,21 @@ class Surface:
             if heights[at] <= height + 1e-9 * self.height:
                 return values
             values, height = near[at], float(heights[at])
+
+    def _kept(self, values: Values) -> Values:
+        """The same with the current value of each parameter that hardly matters, least first: all together may cost
+        ``KEEPING`` of the gain."""
+        top = self._height_of(values)
+        while True:
+            back = [
+                (*values[:at], value, *values[at + 1 :])
+                for at, value in enumerate(self.space.current)
+                if values[at] != value
+            ]
+            best = max(back, key=self._height_of, default=values)
+            if not back or self._height_of(best) < (1 - KEEPING) * top:
+                return values
+            values = best
 
     def _kernel(self, one: Floats, other: Floats) -> Floats:
         gaps = (one[:, None, :] - other[None, :, :]) / self.lengths
