@@ -9,3 +9,7 @@ class CallError(ValueError):
 
 class RunError(RuntimeError):
     """The call was right and the run went wrong. The text says how. Exit code 1, for ``compare`` 3."""
+
+
+class PlayError(RunError):
+    """No more blocks can be played. What was finished before is whole and counts."""

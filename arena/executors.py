@@ -10,9 +10,7 @@ import multiprocessing
 import multiprocessing.connection
 import os
 import signal
-import threading
 import time
-import traceback
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -20,17 +18,15 @@ from dataclasses import dataclass
 from itertools import islice
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
-from types import FrameType, TracebackType
+from types import TracebackType
 from typing import Final, NamedTuple, Protocol, Self
 
 from caboose.arena.blocks import Plan, Players, play_block
-from caboose.arena.errors import RunError
+from caboose.arena.errors import PlayError
 from caboose.arena.results import BlockResult
-from caboose.protocol.child import hide
+from caboose.arena.working import SAFE_PATH, STOP_SECONDS, Message, work_for_parent
 
 MAX_LOSSES: Final = 3  # a block that has cost this many workers is given up
-STOP_SECONDS: Final = 5.0  # what a worker may take to close its engines before it is killed
-_SAFE_PATH: Final = "PYTHONSAFEPATH"
 
 
 class Task(NamedTuple):
@@ -42,17 +38,23 @@ class Task(NamedTuple):
 
 Done = tuple[Task, BlockResult]
 
+OnLost = Callable[[Task, str], None]
+"""Told of a task that is given up, and why."""
+
 
 class Executor(Protocol):
     """Plays blocks somewhere."""
 
-    def run(self, tasks: Iterable[Task | None], on_game: Callable[[], None]) -> Iterator[Done]:
+    def run(
+        self, tasks: Iterable[Task | None], on_game: Callable[[], None], on_lost: OnLost | None = None
+    ) -> Iterator[Done]:
         """Plays ``tasks`` and yields each with its result when it is finished; ``on_game`` is called after each game.
 
         A task is taken from ``tasks`` just before it is played. None says that there is none before one of those that
         are being played is finished; then ``tasks`` is asked again.
 
-        Raises ``RunError`` when something other than a player fails for good.
+        A block that has cost ``MAX_LOSSES`` workers is given up, and ``on_lost`` told; without it that is a
+        ``PlayError``, as is anything else but a player that fails for good.
         """
 
     def __enter__(self) -> Self: ...
@@ -68,7 +70,9 @@ class LocalExecutor:
     def __init__(self) -> None:
         self._players = Players()
 
-    def run(self, tasks: Iterable[Task | None], on_game: Callable[[], None]) -> Iterator[Done]:
+    def run(
+        self, tasks: Iterable[Task | None], on_game: Callable[[], None], on_lost: OnLost | None = None
+    ) -> Iterator[Done]:
         for task in tasks:
             if task is None:
                 raise ValueError("there is no task, though none is being played")
@@ -84,8 +88,6 @@ class LocalExecutor:
 
 
 # ------------------------------------------------------------------------------------------- pool of workers
-
-_Message = BlockResult | str | None  # what a worker sends: a block, the trace of a failure, or None for each game
 
 
 @dataclass(slots=True)
@@ -107,13 +109,15 @@ class PoolExecutor:
         self._count = workers
         self._workers: list[_Worker] = []
 
-    def run(self, tasks: Iterable[Task | None], on_game: Callable[[], None]) -> Iterator[Done]:
+    def run(
+        self, tasks: Iterable[Task | None], on_game: Callable[[], None], on_lost: OnLost | None = None
+    ) -> Iterator[Done]:
         unplayed = iter(tasks)
         waiting: deque[Task] = deque()
         losses: Counter[Task] = Counter()
         while True:
             idle = self._count - sum(worker.task is not None for worker in self._workers)
-            waiting.extend(_available(unplayed, idle - len(waiting)))
+            waiting.extend(available(unplayed, idle - len(waiting)))
             while waiting and len(self._workers) < self._count:
                 self._workers.append(_start_worker())
             for worker in self._workers:
@@ -126,21 +130,21 @@ class PoolExecutor:
             ready = multiprocessing.connection.wait([worker.pipe for worker in self._workers])
             for worker in [worker for worker in self._workers if worker.pipe in ready]:
                 try:
-                    message: _Message = worker.pipe.recv()
+                    message: Message = worker.pipe.recv()
                 except (EOFError, OSError):
                     self._workers.remove(worker)
                     _stop_workers([worker])
                     if worker.task is not None:
                         losses[worker.task] += 1
-                        if losses[worker.task] == MAX_LOSSES:
-                            where = f"block {worker.task.block + 1}"
-                            raise RunError(f"{where}: {MAX_LOSSES} workers died while they played it") from None
-                        waiting.appendleft(worker.task)
+                        if losses[worker.task] < MAX_LOSSES:
+                            waiting.appendleft(worker.task)
+                        else:
+                            give_up(worker.task, f"{MAX_LOSSES} workers died while they played it", on_lost)
                     continue
                 if message is None:
                     on_game()
                 elif isinstance(message, str):
-                    raise RunError(f"a worker failed: {message}")
+                    raise PlayError(f"a worker failed: {message}")
                 else:
                     task, worker.task = worker.task, None
                     assert task is not None
@@ -157,7 +161,14 @@ class PoolExecutor:
         self._workers.clear()
 
 
-def _available(tasks: Iterator[Task | None], most: int) -> Iterator[Task]:
+def give_up(task: Task, why: str, on_lost: OnLost | None) -> None:
+    """Tells ``on_lost`` of a block; without it raises ``PlayError``."""
+    if on_lost is None:
+        raise PlayError(f"block {task.block + 1}: {why}")
+    on_lost(task, why)
+
+
+def available(tasks: Iterator[Task | None], most: int) -> Iterator[Task]:
     """The next ``most`` tasks, or fewer where there are no more for now."""
     for task in islice(tasks, most):
         if task is None:
@@ -168,19 +179,19 @@ def _available(tasks: Iterator[Task | None], most: int) -> Iterator[Task]:
 def _start_worker() -> _Worker:
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=_work, args=(theirs, os.environ.get(_SAFE_PATH)), daemon=True)
+    process = context.Process(target=work_for_parent, args=(theirs, os.environ.get(SAFE_PATH)), daemon=True)
     # Ctrl-C goes to a worker too while it is young, but it is ours to decide: they are born with it blocked.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     # What lies in the current folder must not stand in for a library; engines shall not inherit that (see `_work`).
-    safe = os.environ.get(_SAFE_PATH)
-    os.environ[_SAFE_PATH] = "1"
+    safe = os.environ.get(SAFE_PATH)
+    os.environ[SAFE_PATH] = "1"
     try:
         process.start()
     finally:
         if safe is None:
-            del os.environ[_SAFE_PATH]
+            del os.environ[SAFE_PATH]
         else:
-            os.environ[_SAFE_PATH] = safe
+            os.environ[SAFE_PATH] = safe
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
     theirs.close()
     return _Worker(process, ours)
@@ -198,72 +209,3 @@ def _stop_workers(workers: Sequence[_Worker]) -> None:
             worker.process.kill()
             worker.process.join()
         worker.process.close()
-
-
-# ------------------------------------------------------------------------------------------ inside a worker
-
-
-class _Stop(BaseException):
-    """The worker was told to end."""
-
-
-def _work(pipe: Connection, safe_path: str | None) -> None:
-    """The life of a worker: plays the tasks that come through ``pipe`` until it is closed. ``safe_path`` is what the
-    environment of its parent says of ``PYTHONSAFEPATH``, and of its engines shall."""
-    if safe_path is None:
-        os.environ.pop(_SAFE_PATH, None)
-    # Linux divides the processors among sessions first: a referee of a session of its own gets its turn when it has an
-    # answer to look at, however many there are. The terminal sends nothing to it any more.
-    os.setsid()
-    signal.signal(signal.SIGINT, _ignore)  # not SIG_IGN, which engines would inherit
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    try:
-        signal.signal(signal.SIGTERM, _raise_stop)
-        threading.Thread(target=_watch_parent, daemon=True).start()
-        with Players() as players:
-            try:
-                _play_tasks(players, pipe)
-            finally:
-                signal.signal(signal.SIGTERM, _ignore)  # nothing must interrupt the closing of engines
-    except _Stop:
-        pass
-
-
-def _play_tasks(players: Players, pipe: Connection) -> None:
-    while True:
-        try:
-            plan, block = pipe.recv()
-        except (EOFError, ConnectionError):
-            return
-        try:
-            if any(not contestant.builtin for contestant in plan.lineup.contestants):
-                hide()
-            message: _Message = play_block(plan, players.bench(plan), block, lambda: pipe.send(None))
-        except OSError as error:  # what this machine lacks, or a log that cannot be written
-            message = str(error)
-        except Exception:
-            message = traceback.format_exc()
-        with suppress(ConnectionError):  # the pool is gone: the next read sees it too
-            pipe.send(message)
-
-
-def _watch_parent() -> None:
-    """Ends this worker when its parent is no more, however that ended."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGINT})
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
-    main = threading.main_thread().ident
-    assert main is not None
-    signal.pthread_kill(main, signal.SIGTERM)
-    time.sleep(STOP_SECONDS)
-    os._exit(1)
-
-
-def _raise_stop(number: int, frame: FrameType | None) -> None:
-    signal.signal(signal.SIGTERM, _ignore)
-    raise _Stop
-
-
-def _ignore(number: int, frame: FrameType | None) -> None:
-    pass

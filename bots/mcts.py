@@ -24,6 +24,7 @@ MOST_STRETCH: Final = 3.0  # times the usual time for it
 FULL_LEVEL: Final = 10
 SEARCH_OPTIONS: Final = (
     "Confidence", "WinBonus", "GameWeight", "PlanNodes", "Noise", "Playouts", "Laps", "Inference", "Endgame", "Hash",
+    *(option.name for option in WEIGHT_OPTIONS),
 )  # fmt: skip
 
 

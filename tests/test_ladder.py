@@ -161,7 +161,7 @@ def test_a_foreign_engine_plays_and_a_changed_one_counts_as_another(tmp_path: Pa
 def test_a_changed_built_in_bot_counts_as_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_ladder(tmp_path / "x", {"name": "m", "players": 2, "blocks": 1}, engines=("greedy", "random"))
     play_all(tmp_path / "x")
-    monkeypatch.setattr(identity, "_builtin_hash", lambda: "0" * 16)
+    monkeypatch.setattr(identity, "builtin_hash", lambda: "0" * 16)
     play_all(tmp_path / "x")
     with open_store(tmp_path / "x") as store:
         assert [entry.label for entry in store.entries()] == ["greedy", "random", "greedy#2", "random#2"]

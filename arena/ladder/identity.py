@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
 
 from caboose.arena.errors import RunError
+from caboose.arena.fingerprint import builtin_hash, command_hash
 from caboose.arena.ladder.config import EngineSpec
 from caboose.arena.lineup import Setting
 from caboose.arena.match import introduce
 from caboose.arena.meeting import meet
 from caboose.arena.results import Played
-from caboose.protocol.child import program
 from caboose.protocol.launch import PLAIN
 from caboose.protocol.timing import TimeControl
-
-# What the built-in bots are made of: the compiled engine and its data, and the bots.
-_PARTS: Final = (("caboose.engine", (".so", ".tsv", ".npz")), ("caboose.bots", (".py",)))
-_DIGITS: Final = 16  # of a hash that are kept: 64 bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +42,7 @@ def identify(spec: EngineSpec, startup: float, hidden: Path) -> Identity:
     (met,) = meet([contestant.entrant], settings, control, contestant.launch or PLAIN)
     played = introduce(replace(contestant, about=met.about))
     try:
-        digest = _builtin_hash() if spec.builtin else _hash(_files(spec.command))
+        digest = builtin_hash() if spec.builtin else command_hash(spec.command)
     except OSError as error:
         raise RunError(f"{spec.name}: {error.filename}: {error.strerror}") from None
     return Identity(played, digest)
@@ -73,30 +63,3 @@ def _shown(value: object) -> str:
         value = " ".join("=".join(item) if isinstance(item, list) else str(item) for item in value)
     text = str(value) or "none"
     return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-@cache
-def _builtin_hash() -> str:
-    return _hash(_built_in())
-
-
-def _built_in() -> Iterator[Path]:
-    for package, endings in _PARTS:
-        spec = find_spec(package)
-        for place in (spec.submodule_search_locations or ()) if spec else ():
-            yield from sorted(file for file in Path(place).iterdir() if file.suffix in endings)
-
-
-def _files(command: Sequence[str]) -> Iterator[Path]:
-    yield Path(program(command[0]))
-    for word in command[1:]:
-        if "\0" not in word and os.path.isfile(word):
-            yield Path(word)
-
-
-def _hash(files: Iterator[Path]) -> str:
-    total = hashlib.sha256()
-    for path in files:
-        with path.open("rb") as file:
-            total.update(hashlib.file_digest(file, "sha256").digest())
-    return total.hexdigest()[:_DIGITS]
