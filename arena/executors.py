@@ -27,6 +27,7 @@ from caboose.arena.results import BlockResult
 from caboose.arena.working import SAFE_PATH, STOP_SECONDS, Message, work_for_parent
 
 MAX_LOSSES: Final = 3  # a block that has cost this many workers is given up
+MAX_GIVEN_UP: Final = 10  # blocks, one after another; then it is not the blocks
 
 
 class Task(NamedTuple):
@@ -62,6 +63,35 @@ class Executor(Protocol):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
+
+
+class Losses:
+    """The workers that tasks have cost; ``on_lost`` is as in ``Executor.run``."""
+
+    def __init__(self, on_lost: OnLost | None) -> None:
+        self._on_lost = on_lost
+        self._lost: Counter[Task] = Counter()
+        self._given_up = 0
+
+    def played(self, task: Task) -> None:
+        """A task was played after all."""
+        self._lost.pop(task, None)
+        self._given_up = 0
+
+    def again(self, task: Task, why: str) -> bool:
+        """A task has cost a worker: whether it is to be played again. If not it is given up. Raises ``PlayError``."""
+        self._lost[task] += 1
+        if self._lost[task] < MAX_LOSSES:
+            return True
+        del self._lost[task]
+        self._given_up += 1
+        told = f"block {task.block + 1}: {why}"
+        if self._on_lost is None:
+            raise PlayError(told)
+        self._on_lost(task, why)
+        if self._given_up == MAX_GIVEN_UP:
+            raise PlayError(f"{MAX_GIVEN_UP} blocks in a row could not be played; {told}")
+        return False
 
 
 class LocalExecutor:
@@ -114,7 +144,7 @@ class PoolExecutor:
     ) -> Iterator[Done]:
         unplayed = iter(tasks)
         waiting: deque[Task] = deque()
-        losses: Counter[Task] = Counter()
+        losses = Losses(on_lost)
         while True:
             idle = self._count - sum(worker.task is not None for worker in self._workers)
             waiting.extend(available(unplayed, idle - len(waiting)))
@@ -134,12 +164,9 @@ class PoolExecutor:
                 except (EOFError, OSError):
                     self._workers.remove(worker)
                     _stop_workers([worker])
-                    if worker.task is not None:
-                        losses[worker.task] += 1
-                        if losses[worker.task] < MAX_LOSSES:
-                            waiting.appendleft(worker.task)
-                        else:
-                            give_up(worker.task, f"{MAX_LOSSES} workers died while they played it", on_lost)
+                    why = f"{MAX_LOSSES} workers died while they played it"
+                    if worker.task is not None and losses.again(worker.task, why):
+                        waiting.appendleft(worker.task)
                     continue
                 if message is None:
                     on_game()
@@ -148,7 +175,7 @@ class PoolExecutor:
                 else:
                     task, worker.task = worker.task, None
                     assert task is not None
-                    losses.pop(task, None)
+                    losses.played(task)
                     yield task, message
 
     def __enter__(self) -> Self:
@@ -159,13 +186,6 @@ class PoolExecutor:
     ) -> None:
         _stop_workers(self._workers)
         self._workers.clear()
-
-
-def give_up(task: Task, why: str, on_lost: OnLost | None) -> None:
-    """Tells ``on_lost`` of a block; without it raises ``PlayError``."""
-    if on_lost is None:
-        raise PlayError(f"block {task.block + 1}: {why}")
-    on_lost(task, why)
 
 
 def available(tasks: Iterator[Task | None], most: int) -> Iterator[Task]:

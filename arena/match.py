@@ -65,10 +65,12 @@ def play_match(
     numbers = range(blocks) if recorder is None else recorder.begin(range(blocks))
     finished = Blocks()
     problem = ""
+    lost: dict[int, str] = {}
     started, clock = datetime.now(UTC), time.monotonic()
     try:
         with executor:
-            for _, result in executor.run((Task(plan, number) for number in numbers), watcher.game_over):
+            tasks = (Task(plan, number) for number in numbers)
+            for _, result in executor.run(tasks, watcher.game_over, lambda task, why: lost.update({task.block: why})):
                 # Counted before it is recorded: what stands in the record is never missing from the results.
                 finished.add(result if recorder is None else without_logs(result))
                 board.add(result)
@@ -79,6 +81,8 @@ def play_match(
         problem = "interrupted" if len(finished) < blocks else ""
     except (RunError, OSError) as error:
         problem = str(error)
+    for number, why in sorted(lost.items()):
+        problem += f"{'; ' if problem else ''}block {number + 1} is left out: {why}"
     return MatchResult(
         caboose=caboose_version(),
         started=started.isoformat(timespec="seconds"),

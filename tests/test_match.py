@@ -21,7 +21,7 @@ from rich.console import Console
 
 from caboose.arena.blocks import Bench, Plan, block_deals, deal_seed, play_block, seatings
 from caboose.arena.errors import CallError, RunError
-from caboose.arena.executors import Done, Executor, LocalExecutor, PoolExecutor, Task
+from caboose.arena.executors import Done, Executor, LocalExecutor, OnLost, PoolExecutor, Task
 from caboose.arena.lineup import make_entrants, parse_options
 from caboose.arena.match import play_match, standings
 from caboose.arena.meeting import meet
@@ -199,7 +199,9 @@ def test_the_same_seed_is_the_same_match_everywhere(tmp_path: Path) -> None:
 class Backwards:
     """An executor whose blocks finish in the opposite order."""
 
-    def run(self, tasks: Iterable[Task | None], on_game: Callable[[], None]) -> Iterator[Done]:
+    def run(
+        self, tasks: Iterable[Task | None], on_game: Callable[[], None], on_lost: OnLost | None = None
+    ) -> Iterator[Done]:
         with LocalExecutor() as local:
             yield from local.run(reversed(list(tasks)), on_game)
 
@@ -252,7 +254,8 @@ def test_the_block_of_a_lost_worker_is_played_again() -> None:
 def test_a_block_that_costs_worker_after_worker_is_given_up() -> None:
     pool = PoolExecutor(1)
     result = run(make_plan("greedy", "random", rounds=13), 2, pool, watcher=Killer(pool, range(1, 100)))
-    assert result.problem == "block 1: 3 workers died while they played it"
+    why = "is left out: 3 workers died while they played it"
+    assert result.problem == f"block 1 {why}; block 2 {why}"
     assert not result.blocks
     assert pool._workers == []
 

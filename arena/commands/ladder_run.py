@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from caboose.arena.commands.cluster import DaskOption, make_cluster
 from caboose.arena.commands.ladder_edit import FolderArgument
 from caboose.arena.executors import Executor, LocalExecutor, PoolExecutor
 from caboose.arena.ladder.config import read_spec
@@ -34,6 +35,7 @@ def run(
         int | None,
         typer.Option(min=1, help="Blocks played at the same time, each in a process; by default one for each core."),
     ] = None,
+    dask: DaskOption = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit code 1 when there was any fault.")] = False,
 ) -> None:
     """Play what is left of the ladder, and print the standings.
@@ -46,7 +48,8 @@ def run(
         hide()
     workers = concurrency or _cores()
     limit = Limit(blocks=blocks, seconds=None if minutes is None else minutes * 60)
-    console, progress = Console(highlight=False), LadderProgress(Console(stderr=True, highlight=False), limit)
+    console, errors = Console(highlight=False), Console(stderr=True, highlight=False)
+    progress = LadderProgress(errors, limit)
     with ExitStack() as stack:
         stack.enter_context(locked(folder))
         store = stack.enter_context(open_store(folder, writing=True))
@@ -55,7 +58,13 @@ def run(
         for text in ready.news:
             console.print(Text(text, style="bold"))
         workers = max(1, min(workers, ready.left))
-        executor: Executor = LocalExecutor() if workers == 1 else PoolExecutor(workers)
+        executor: Executor
+        if dask is not None:
+            commands = [engine.command for engine in spec.engines if not engine.builtin]
+            sandbox = any(engine.sandbox for engine in spec.engines)
+            executor = make_cluster(dask, commands, errors, sandbox=sandbox, most=concurrency)
+        else:
+            executor = LocalExecutor() if workers == 1 else PoolExecutor(workers)
         with progress:
             problem = play(ready, executor, limit, progress)
         shield()

@@ -16,6 +16,7 @@ from rich.console import Console
 from caboose import bots as builtin
 from caboose.arena import controls
 from caboose.arena.blocks import CRASHED, FALLBACK, MOST_REPLAYS, RESTARTS, Plan
+from caboose.arena.commands.cluster import DaskOption, make_cluster
 from caboose.arena.commands.table import PANEL as TABLE
 from caboose.arena.commands.table import PLAYERS_RANGE, PresetOption, RuleOption, SetOption, make_rules
 from caboose.arena.commands.untrusted import (
@@ -173,8 +174,12 @@ def match(
         typer.Option(min=1, help="Blocks to play: the same deals in every rotation of the seats.", rich_help_panel=RUN),
     ] = DEFAULT_BLOCKS,
     concurrency: Annotated[
-        int, typer.Option(min=1, help="Blocks played at the same time, each in a process.", rich_help_panel=RUN)
-    ] = 1,
+        int | None,
+        typer.Option(
+            min=1, help="Blocks played at the same time, each in a process. 1 by default.", rich_help_panel=RUN
+        ),
+    ] = None,
+    dask: DaskOption = None,
     seed: Annotated[
         str | None,
         typer.Option(
@@ -286,11 +291,12 @@ def match(
         check_writable("--json", json)
         if record is not None and json.resolve() == record.resolve():
             raise CallError(f"--json and --record are both {json}: expected two files")
+    if dask is not None and log is not None:
+        raise CallError("--log with --dask: expected one of them, as the workers would write the logs where they are")
     make_folder("--log", log)
     if any(not entrant.builtin for entrant in entrants):
         hide()
-    workers = min(concurrency, blocks)
-    executor: Executor = LocalExecutor() if workers == 1 else PoolExecutor(workers)
+    workers = min(concurrency or 1, blocks)
     # Without any of these the standings are all that comes of it, and who does not read them (`| head`) wants no more.
     patient = strict or any(place is not None for place in (json, record, log))
     console = (PatientConsole if patient else Console)(highlight=False, stderr=to_output)
@@ -311,6 +317,13 @@ def match(
             launch=launch,
             logs=log,
         )
+        executor: Executor
+        if dask is not None:
+            commands = [entrant.command for entrant in entrants if not entrant.builtin]
+            executor = cluster = make_cluster(dask, commands, Console(stderr=True), sandbox=sandbox, most=concurrency)
+            workers = cluster.width
+        else:
+            executor = LocalExecutor() if workers == 1 else PoolExecutor(workers)
         print_heading(console, plan, blocks)
         with MatchProgress(Console(stderr=True), blocks * len(entries)) as progress:
             result = play_match(plan, blocks, executor, progress, concurrency=workers, record=games)

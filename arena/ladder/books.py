@@ -59,6 +59,10 @@ class Book:
             raise self._error(error) from None
         self._begun[task] = recorder
 
+    def forget(self, task: Task) -> None:
+        """A block that was begun will not be played this time."""
+        self._begun.pop(task)
+
     def write(self, task: Task, result: BlockResult) -> tuple[int, int]:
         """Writes a block; returns where it stands and how long it is, in bytes. It is on the disk then."""
         assert self._file is not None

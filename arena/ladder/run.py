@@ -13,12 +13,13 @@ from typing import Protocol
 import numpy as np
 
 from caboose.arena.blocks import Plan
-from caboose.arena.errors import CallError
+from caboose.arena.errors import CallError, PlayError
 from caboose.arena.executors import Executor, Task
 from caboose.arena.ladder.books import Book
 from caboose.arena.ladder.config import LadderSpec, ListSpec
 from caboose.arena.ladder.folder import DATABASE, LOGS
 from caboose.arena.ladder.identity import Identity, changes, identify
+from caboose.arena.ladder.left_out import LeftOut
 from caboose.arena.ladder.rows import FaultRow, Seats, fault_rows, seat_rows
 from caboose.arena.ladder.schedule import Schedule, block_seed, make_schedule
 from caboose.arena.ladder.store import BlockKey, Entry, ListRow, Store
@@ -141,11 +142,12 @@ def play(
     run: Run, executor: Executor, limit: Limit, watcher: Watcher, enough: Callable[[], bool] = lambda: False
 ) -> str:
     """Plays what is left with ``executor``, and closes it; or until ``enough``, which is asked after each block: then
-    what is being played is given up. Returns why it ended early, or nothing; in any case what was played is kept.
-    Raises ``RunError`` when what was played cannot be kept."""
+    what is being played is given up. Returns why it ended early or what it left out, or nothing; in any case what
+    was played is kept. Raises ``RunError`` when what was played cannot be kept."""
     by_number = {each.row.id: each for each in run.lists}
     begun: dict[Task, BlockKey] = {}
     books: dict[int, Book] = {}
+    left_out = LeftOut(run.store)
     with ExitStack() as stack:
         if run.spec.records:
             for each in run.lists:
@@ -173,25 +175,33 @@ def play(
                 else:
                     return
 
+        def give_up(task: Task, why: str) -> None:
+            key = begun.pop(task)
+            if key.list in books:
+                books[key.list].forget(task)
+            left_out.add(key, why)
+            by_number[key.list].schedule.give_up(key)
+
         try:
             watcher.begin(run)
             with executor:
-                for task, result in executor.run(tasks(), watcher.game_over):
+                for task, result in executor.run(tasks(), watcher.game_over, give_up):
                     key = begun.pop(task)
                     games = [seat_rows(game, key.lineup) for game in result.games]
                     faults = fault_rows(result)
                     span = books[key.list].write(task, result) if key.list in books else None
                     now = datetime.now(UTC).isoformat(timespec="seconds")
                     run.store.commit(key, games, faults, finished=now, record=span)
+                    left_out.played(key)
                     by_number[key.list].schedule.add(key, np.stack(games))
                     watcher.block_over(key, games, faults)
                     if enough():
                         break
         except KeyboardInterrupt:
             return "interrupted"
-        except OSError as error:
+        except (OSError, PlayError) as error:
             return str(error)
-    return ""
+    return "; ".join(left_out.told(new=True))
 
 
 def open_store(folder: Path, *, writing: bool = False) -> Store:

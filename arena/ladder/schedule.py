@@ -40,6 +40,9 @@ class Schedule(Protocol):
     def add(self, key: BlockKey, games: Seats) -> None:
         """A block that was taken is played; ``games`` has a row of seats for each of its games."""
 
+    def give_up(self, key: BlockKey) -> None:
+        """A block that was taken will not be played this time: nothing waits for it."""
+
 
 def make_schedule(spec: ListSpec, list: int, seed: int, roster: Mapping[str, int], store: Store) -> Schedule:
     """The schedule of a list, of which ``store`` has the blocks that were played. ``roster`` has the number of each
@@ -108,6 +111,9 @@ class AllLineups:
     def add(self, key: BlockKey, games: Seats) -> None:
         self.played += 1
 
+    def give_up(self, key: BlockKey) -> None:
+        pass  # nothing waits
+
     def _blocks(self) -> Iterator[BlockKey]:
         first = min((seen.first for seen in self._seen.values()), default=0)
         for number, lineup in block_order(self._seed, self._name, self._lineups, range(first, self._rounds)):
@@ -155,8 +161,11 @@ class RandomTables:
 
     def add(self, key: BlockKey, games: Seats) -> None:
         self.played += 1
-        generation = key.number // self._size
         self._keep(key, games)
+        self.give_up(key)
+
+    def give_up(self, key: BlockKey) -> None:
+        generation = key.number // self._size
         self._missing[generation] -= 1
         if not self._missing[generation]:
             del self._missing[generation]

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from caboose.arena.errors import CallError
 from caboose.arena.ladder.config import LadderSpec
+from caboose.arena.ladder.left_out import LeftOut
 from caboose.arena.ladder.schedule import make_schedule
 from caboose.arena.ladder.store import FaultFound, ListRow, Store
 
@@ -47,6 +48,7 @@ def status_data(folder: Path, spec: LadderSpec, store: Store, runner: str) -> di
         "blocks": blocks,
         "games": games,
         "last": last.finished if last else None,
+        "left_out": [*LeftOut(store).told()],
         "faults": sum(not found.replayed for found in store.faults()),
         "lists": lists,
         "engines": [
@@ -73,6 +75,8 @@ def print_status(console: Console, folder: Path, spec: LadderSpec, store: Store,
     faults = f", {_counted(data['faults'], 'fault')}" if data["faults"] else ""
     _say(console, f"{folder}: {state}", style="bold")
     _say(console, f"{_counted(data['blocks'], 'block')}, {_counted(data['games'], 'game')}{faults}{last}")
+    for text in data["left_out"]:
+        _say(console, text, style="red")
     if data["lists"]:
         console.print()
         console.print(_lists(data["lists"]))

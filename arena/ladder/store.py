@@ -182,6 +182,11 @@ class Store:
         rows = self._rows("SELECT value FROM meta WHERE key = ?", key)
         return next((str(value) for (value,) in rows), "")
 
+    def set_meta(self, key: str, value: str) -> None:
+        """Keeps a setting."""
+        with self._writing() as connection:
+            connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
     def entries(self) -> list[Entry]:
         """All that ever took part, in the order in which they came."""
         columns = "id, name, edition, identity, builtin, engine, version, author, since"

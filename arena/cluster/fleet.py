@@ -1,0 +1,155 @@
+"""The workers of a cluster: who is there, who may play, and what each has to do."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Final
+
+from caboose.arena.cluster.facts import Command, Facts, differences, gather_facts
+from caboose.arena.cluster.link import Link
+from caboose.arena.errors import PlayError
+from caboose.arena.executors import Task
+
+LOOK: Final = 1.0  # seconds between two questions to the scheduler who is there
+SILENCE: Final = 15.0  # seconds without an answer after which the scheduler is taken for gone
+AGAIN: Final = 60.0  # seconds that a run waits for another worker when it has lost all
+MOST_FAILURES: Final = 5  # of a worker, one after another; then it is not used any more
+
+Tell = Callable[[str], None]
+"""Told what people should know, a line at a time."""
+
+
+@dataclass(slots=True, eq=False)
+class Worker:
+    """A worker of the cluster. It is ``used`` when it was looked at and has what we have, and ``refused`` when it has
+    not."""
+
+    address: str
+    threads: int
+    used: bool = False
+    refused: bool = False
+    failures: int = 0
+    jobs: list[Job] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class Job:
+    """A task that a worker plays since ``begun``, a time of ``time.monotonic``."""
+
+    task: Task
+    worker: Worker
+    begun: float
+    call_off: Callable[[], None] = lambda: None
+
+
+class Fleet:
+    """The workers behind ``link`` by their addresses. Only those are used that have what this machine has, with the
+    files of ``commands`` and, if wanted, a sandbox."""
+
+    def __init__(self, link: Link, commands: Sequence[Command], sandbox: bool, tell: Tell) -> None:
+        self.workers: dict[str, Worker] = {}
+        self._link = link
+        self._commands = tuple(dict.fromkeys(commands))
+        self._sandbox = sandbox
+        self._tell = tell
+        self._here = gather_facts(self._commands, sandbox=False)
+        self._heard = time.monotonic()
+        self._asked = self._heard - LOOK
+        self._asking = False
+        self._lonely: float | None = None  # since when there has been no worker to use
+        self.begun = False
+        """Whether blocks are played; before that nobody is told of each worker that comes."""
+
+    @property
+    def used(self) -> list[Worker]:
+        """Those that may play."""
+        return [worker for worker in self.workers.values() if worker.used]
+
+    @property
+    def unknown(self) -> bool:
+        """Whether a worker has not told yet what it has."""
+        return any(not worker.used and not worker.refused for worker in self.workers.values())
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether there are workers, and none of them can be used."""
+        return bool(self.workers) and all(worker.refused for worker in self.workers.values())
+
+    def ask(self) -> None:
+        """Asks the scheduler who is there, now and then. Raises ``PlayError`` where it does not answer, and where there
+        has long been no worker."""
+        now = time.monotonic()
+        if not self._link.up or now - self._heard > SILENCE:
+            raise PlayError(f"the scheduler at {self._link.address} does not answer any more")
+        if not self._asking and now - self._asked >= LOOK:
+            self._asked, self._asking = now, True
+            self._link.ask_workers(self)
+        if self.workers and not self.hopeless:
+            self._lonely = None
+        elif self._lonely is None:
+            self._lonely = now
+        elif now - self._lonely > AGAIN:
+            raise PlayError(f"{self._link.address} has had no worker to use for {AGAIN:.0f} seconds")
+
+    def hear(self, answer: Future[dict[str, int]]) -> list[Worker]:
+        """Takes note of what the scheduler said. Returns the workers that are there no more."""
+        self._asking = False
+        if answer.exception() is not None:
+            return []  # `ask` counts the seconds
+        self._heard = time.monotonic()
+        threads = answer.result()
+        gone = [worker for worker in self.workers.values() if worker.address not in threads]
+        for worker in gone:
+            del self.workers[worker.address]
+            worker.used = False
+            if worker.jobs:
+                self._tell(f"worker {worker.address} is gone; what it played is played again: {_blocks(worker.jobs)}")
+            elif not worker.refused:
+                self._tell(f"worker {worker.address} is gone")
+        for address, count in threads.items():
+            if address not in self.workers:
+                self.workers[address] = Worker(address, count)
+                self.look(self.workers[address])
+        return gone
+
+    def look(self, worker: Worker) -> None:
+        """Asks a worker what it has; until it has answered it is not used."""
+        worker.used = False
+        if worker.address in self.workers:
+            self._link.look(worker, worker.address, self._commands, self._sandbox)
+
+    def looked_at(self, worker: Worker, answer: Future[Facts]) -> None:
+        """Takes note of what a worker said."""
+        if worker.address not in self.workers or not self._link.up:
+            return
+        error = answer.exception()
+        wrong = [str(error) or type(error).__name__] if error else [*differences(answer.result(), self._here)]
+        worker.used, known = not wrong, worker.refused or worker.failures
+        if wrong:
+            worker.refused = True
+            self._tell(f"worker {worker.address} is not used: {'; '.join(wrong)}")
+        elif self.begun and not known:
+            self._tell(f"worker {worker.address} takes part, {_counted(worker.threads, 'block')} at a time")
+
+    def failed(self, worker: Worker, why: str) -> None:
+        """A worker could not play a block; after some it is not used any more."""
+        worker.failures += 1
+        if worker.failures == MOST_FAILURES:
+            worker.used, worker.refused = False, True
+            self._tell(f"worker {worker.address} is not used any more: it failed {MOST_FAILURES} times, last: {why}")
+
+    def told(self) -> str:
+        """How many there are, for people."""
+        threads = sum(worker.threads for worker in self.used)
+        return f"{_counted(len(self.used), 'worker')}, {_counted(threads, 'block')} at a time"
+
+
+def _blocks(jobs: Sequence[Job]) -> str:
+    return _counted(len(jobs), "block")
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"

@@ -1,0 +1,106 @@
+"""Blocks on a Dask cluster: the same results as here, whatever becomes of its workers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import caboose.arena.cluster.fleet as fleet
+from caboose.arena.cluster.executor import DaskExecutor
+from caboose.arena.cluster.facts import Facts, differences, gather_facts
+from caboose.arena.errors import CallError, RunError
+from caboose.arena.ladder.config import read_spec
+from caboose.arena.ladder.folder import locked
+from caboose.arena.ladder.run import Limit, open_store, play, prepare
+from killing import Quiet, facts, make_ladder, play_all, recorded
+from players import is_alive, wait_until
+
+pytest.importorskip("distributed", reason="needs the package distributed: pip install 'caboose[dask]'")
+from clusters import Cluster, running_cluster
+
+LISTS: tuple[dict[str, Any], ...] = (
+    {"name": "tables", "format": "random", "players": 3, "blocks": 12, "generation": 2},
+    {"name": "pairs", "format": "round-robin", "players": 2, "blocks": 1},
+)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    with running_cluster(2) as cluster:
+        yield cluster
+
+
+class Killing(Quiet):
+    """A watcher that kills a worker that plays after the third block."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        super().__init__()
+        self.cluster = cluster
+        self.seen: dict[int, int] = {}
+
+    def block_over(self, *about: object) -> None:
+        super().block_over()
+        self.seen |= self.cluster.players()
+        if self.blocks == 3:
+            self.cluster.send(min(self.seen.values()))
+
+
+def test_a_worker_that_others_do_not_match_is_not_used(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    ours = gather_facts([], sandbox=False)
+    monkeypatch.setattr(fleet, "gather_facts", lambda *given, sandbox: ours)
+    monkeypatch.setattr(fleet, "differences", lambda there, here: ["caboose 7 there, 8 here"])
+    with pytest.raises(RunError, match="none of its workers can be used"):
+        DaskExecutor(cluster.address, [], told.append)
+    assert len(told) == 2
+    assert all(text.startswith("worker tcp://") for text in told)
+    assert all(text.endswith(" is not used: caboose 7 there, 8 here") for text in told)
+
+
+def test_a_cluster_plays_what_this_machine_plays_though_a_worker_is_killed(cluster: Cluster, tmp_path: Path) -> None:
+    make_ladder(tmp_path / "here", *LISTS)
+    play_all(tmp_path / "here")
+    make_ladder(tmp_path / "there", *LISTS)
+    told: list[str] = []
+    watcher = Killing(cluster)
+    with locked(tmp_path / "there"), open_store(tmp_path / "there", writing=True) as store:
+        ready = prepare(tmp_path / "there", read_spec(tmp_path / "there"), store)
+        assert play(ready, DaskExecutor(cluster.address, [], told.append), Limit(), watcher) == ""
+    assert facts(tmp_path / "there") == facts(tmp_path / "here")
+    assert recorded(tmp_path / "there") == recorded(tmp_path / "here")
+    assert (watcher.blocks, watcher.games) == (12 + 6, 12 * 3 + 6 * 2)
+    assert told[0].startswith(f"{cluster.address}: ") and " at a time" in told[0]
+    assert any(text.startswith("worker tcp://") and " is gone" in text for text in told[1:])
+    # Nothing of what played is left: the client ends it when it leaves, and the killed worker's sees to it by itself.
+    assert wait_until(lambda: not any(map(is_alive, watcher.seen)))
+
+
+def test_what_must_be_the_same_is_told_where_it_differs() -> None:
+    here = gather_facts([("sh", "x"), ("/no/such/engine",)], sandbox=False)
+    assert dict(here.engines)["/no/such/engine",] == "!/no/such/engine: No such file or directory"
+    there = Facts(
+        caboose="0.0.7",
+        build=here.build,
+        distributed=here.distributed,
+        python="3.1",
+        engines=((("sh", "x"), "0" * 16), (("/no/such/engine",), "!/no/such/engine: Permission denied")),
+        sandbox="bubblewrap is not here",
+    )
+    assert [*differences(here, here)] == ["engine /no/such/engine: /no/such/engine: No such file or directory"]
+    assert [*differences(there, here)] == [
+        f"caboose 0.0.7 there, {here.caboose} here",
+        f"python 3.1 there, {here.python} here",
+        "bubblewrap is not here",
+        f"engine sh x: its files have the hash {'0' * 16} there, {dict(here.engines)['sh', 'x']} here",
+        "engine /no/such/engine: /no/such/engine: Permission denied",
+    ]
+
+
+def test_where_there_is_no_scheduler_it_is_told() -> None:
+    with pytest.raises(CallError, match="'a b': expected the address of a scheduler"):
+        DaskExecutor("a b", [], print)
+    with pytest.raises(RunError, match=r"--dask http://x:1: no scheduler answers there \(unknown address scheme"):
+        DaskExecutor("http://x:1", [], print)
