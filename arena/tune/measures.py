@@ -6,16 +6,21 @@ cancels: a sample is a position, or a part of a suite. Samples with odd numbers 
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import math
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
+
+import numpy as np
 
 from caboose.arena.bench import positions
 from caboose.arena.errors import CallError, RunError
 from caboose.arena.ladder.config import EngineSpec
+from caboose.arena.lineup import Contestant
 from caboose.arena.tune.config import StudySpec
 from caboose.engine.play import Bot, Info, Limits
 from caboose.protocol.faults import EngineFault
@@ -25,22 +30,39 @@ from caboose.protocol.timing import TimeControl
 Measure = Callable[[Mapping[str, str], int], float]
 
 DEFAULT_NODES: Final = 1000
+DEFAULT_POSITIONS: Final = 10
+STANDARD: Final = "standard"
 
 
 def make_measure(spec: StudySpec) -> Measure:
     """The measure of a study. Raises ``CallError``."""
     if spec.measure is not None:
         return _checked(_function(*spec.measure), spec.objective)
-    nodes = spec.about.get("nodes", DEFAULT_NODES)
-    known = {"speed": ("nodes",), "time": ("nodes",)}.get(spec.objective, ())
+    known = ("nodes", "suite", "positions") if spec.objective == "suite" else ("nodes",)
     for key, value in spec.about.items():
         if key not in known:
-            raise CallError(
-                f"{spec.path}: measure.{key}: {value!r}, expected no such key for the objective {spec.objective}"
-            )
-    if type(nodes) is not int or nodes < 1:
-        raise CallError(f"{spec.path}: measure.nodes: {nodes!r}, expected a whole number of at least 1")
-    return Searching(spec.engine, spec.folder, nodes, by_time=spec.objective == "time")
+            raise CallError(f"{spec.path}: measure.{key}: {value!r}, expected one of {', '.join(known)}")
+    nodes = _whole(spec, "nodes", DEFAULT_NODES)
+    if spec.objective != "suite":
+        return Searching(spec.engine, spec.folder, nodes, by_time=spec.objective == "time")
+    suite = spec.about.get("suite", STANDARD)
+    if not isinstance(suite, str):
+        raise CallError(f"{spec.path}: measure.suite: {suite!r}, expected the name of a file, or {STANDARD}")
+    place = suite if suite == STANDARD else str(spec.path.parent / suite)
+    return Agreeing(spec.engine, spec.folder, place, nodes, _whole(spec, "positions", DEFAULT_POSITIONS))
+
+
+def _whole(spec: StudySpec, key: str, default: int) -> int:
+    value = spec.about.get(key, default)
+    if type(value) is not int or value < 1:
+        raise CallError(f"{spec.path}: measure.{key}: {value!r}, expected a whole number of at least 1")
+    return value
+
+
+def _given(engine: EngineSpec, hidden: Path, options: Mapping[str, str]) -> Contestant:
+    """The engine with its own options and those that are tried."""
+    given = dict(engine.options) | dict(options)
+    return replace(engine.contestant(hidden), options=tuple(given.items()))
 
 
 class Searching:
@@ -76,10 +98,8 @@ class Searching:
         key = tuple(sorted(options.items()))
         if key not in self._players:
             self.close()
-            contestant = self._engine.contestant(self._hidden)
-            given = dict(self._engine.options) | dict(options)
-            one = type(contestant)(contestant.label, contestant.entrant, tuple(given.items()), launch=contestant.launch)
-            player = one.player(TimeControl(nodes=self._nodes), in_process=True)
+            contestant = _given(self._engine, self._hidden, options)
+            player = contestant.player(TimeControl(nodes=self._nodes), in_process=True)
             if isinstance(player, EngineProcess):
                 player.start()
             self._players[key] = player
@@ -91,6 +111,43 @@ class Searching:
             if isinstance(player, EngineProcess):
                 player.close()
         self._players.clear()
+
+
+class Agreeing:
+    """How well an engine agrees with a long search (docs/suite.md): a sample is ``positions`` positions of a suite, and
+    is worth minus the pips that are lost a decision.
+
+    Where the suite is used up it begins anew, with another ``Seed``.
+    """
+
+    def __init__(self, engine: EngineSpec, hidden: Path, suite: str, nodes: int, positions: int) -> None:
+        self._engine = engine
+        self._hidden = hidden
+        self._control = TimeControl(nodes=nodes)
+        self._suite: Any = importlib.import_module("caboose.arena.suite.file").read_suite(suite)
+        self._positions = positions
+        # An even number, so that the samples that verify stay others when the suite begins anew.
+        self._parts = len(self._suite.positions) // positions // 2 * 2
+        if not self._parts:
+            count = len(self._suite.positions)
+            raise CallError(
+                f"measure.positions: {positions}, expected at most {count // 2}, half of those of the suite"
+            )
+
+    def __call__(self, options: Mapping[str, str], sample: int) -> float:
+        scoring: Any = importlib.import_module("caboose.arena.suite.score")
+        around, part = divmod(sample, self._parts)
+        entry = scoring.Entry(
+            _given(self._engine, self._hidden, options), self._control, seeds=(around,) if around else ()
+        )
+        numbers = range(part * self._positions, (part + 1) * self._positions)
+        try:
+            (found,) = scoring.score(self._suite, [entry], positions=numbers)
+        except scoring.InterruptedScore:
+            raise KeyboardInterrupt from None
+        if found.faults:
+            raise RunError(f"{self._engine.name}: a position of the suite: {found.faults[0][1]}")
+        return -float(np.mean(found.losses()))
 
 
 def _function(path: Path, name: str) -> Any:
