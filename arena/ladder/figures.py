@@ -104,7 +104,7 @@ def settling_figure(board: Board, found: Sequence[Checkpoint], order: Sequence[i
     late = [_line(found[len(found) // 2 :], one) for one in order]
     values = [y for line in lines.values() for y in line.y] + [y for line in late for y in (*line.low, *line.high)]
     x = Axis.around_log("games of the ladder", [float(each.games) for each in found])
-    y = Axis.around("", values, form="+,.0f")
+    y = Axis.around("rating", values, form="+,.0f")
     shadows = [Line(x=line.x, y=line.y, tone="quiet") for line in lines.values()] if len(order) <= _MOST_SHADOWS else []
     plots = []
     for one in order:

@@ -56,7 +56,7 @@ def save(what: Figure, folder: Path) -> list[Path]:
         FigureCanvasAgg(canvas)
         places = canvas.subplots(down, across, squeeze=False).ravel()
         for axes, plot in zip(places, what.plots, strict=False):
-            _draw(axes, plot)
+            _draw(axes, plot, 6 if across == 1 else 4)
         for axes in places[len(what.plots) :]:
             axes.set_axis_off()
         _key(canvas, what)
@@ -72,14 +72,14 @@ def save(what: Figure, folder: Path) -> list[Path]:
     return paths
 
 
-def _draw(axes: Any, plot: Plot) -> None:
-    _axis(axes.xaxis, axes.set_xscale, axes.set_xlim, plot.x)
+def _draw(axes: Any, plot: Plot, most: int) -> None:
+    _axis(axes.xaxis, axes.set_xscale, axes.set_xlim, plot.x, most)
     axes.set_xlabel(clean(plot.x.label), color=INK)
     if isinstance(plot.y, Rows):
         axes.set_ylim(len(plot.y.labels) - 0.5, -0.5)
         axes.set_yticks(range(len(plot.y.labels)), [clean(label) for label in plot.y.labels])
     else:
-        _axis(axes.yaxis, axes.set_yscale, axes.set_ylim, plot.y)
+        _axis(axes.yaxis, axes.set_yscale, axes.set_ylim, plot.y, most)
         axes.set_ylabel(clean(plot.y.label), color=INK)
     if plot.title:
         axes.set_title(clean(plot.title), color=INK, fontsize=9, loc="left")
@@ -92,10 +92,10 @@ def _draw(axes: Any, plot: Plot) -> None:
         _layer(axes, plot, layer, order)
 
 
-def _axis(ticks: Any, scale: Any, limit: Any, axis: Axis) -> None:
+def _axis(ticks: Any, scale: Any, limit: Any, axis: Axis, most: int) -> None:
     scale("log" if axis.log else "linear")
     limit(axis.low, axis.high)
-    found = axis.ticks()
+    found = axis.ticks(most)
     ticks.set_ticks(found, [axis.text(tick) for tick in found])
     ticks.set_ticks([], minor=True)
 
@@ -108,7 +108,8 @@ def _layer(axes: Any, plot: Plot, layer: Dots | Line | Hill | Grid | Rule, order
         if layer.low and layer.high:
             axes.fill_between(layer.x, layer.low, layer.high, color=colour, alpha=0.2, linewidth=0, zorder=order)
         wide = 0.8 if layer.tone == "quiet" else 1.6
-        axes.plot(layer.x, layer.y, linestyle=style, color=colour, linewidth=wide, zorder=order)
+        faint = 0.55 if layer.tone == "quiet" else 1.0
+        axes.plot(layer.x, layer.y, linestyle=style, color=colour, linewidth=wide, alpha=faint, zorder=order)
     elif isinstance(layer, Hill):
         base = layer.row + 0.42
         tops = [base - 0.84 * height for height in layer.heights]
