@@ -244,3 +244,24 @@ def test_ratings_settle_in_the_order_in_which_blocks_ended() -> None:
 def test_likelihoods_are_never_certain() -> None:
     told = [likelihood(value) for value in (0.0005, 0.25, 0.9749, 0.9995, math.nan)]
     assert told == ["< 0.1 %", "25.0 %", "97.5 %", "> 99.9 %", "\u2013"]
+
+
+def test_the_ladder_of_make_ladder_gives_a_page(tmp_path: Path) -> None:
+    makefile = (Path(__file__).parent.parent / "Makefile").read_text()
+    recipe = makefile[makefile.index("\nladder:") :].partition("\n\n")[0]
+    bots = re.findall(r"for bot in ([a-z ]+);", recipe)[0].split()
+    folder = str(tmp_path / "ladder")
+    for line in re.findall(r"\$\(BIN\)/caboose ([^|;\n]+)", recipe):
+        for bot in bots if "$$bot" in line else bots[:1]:
+            call = line.replace("$(LADDER)", folder).replace("$$bot", bot).split()
+            # The same ladder, but two blocks of it, with less thought and without a process for each bot.
+            more = {
+                "init": ["--in-process"],
+                "add-list": ["--nodes", "5"],
+                "run": ["--blocks", "2", "--concurrency", "1"],
+            }
+            assert run([*call, *more.get(call[1], [])]) == 0
+    read = read_page((tmp_path / "ladder" / "report.html").read_text())
+    for name in (*bots, "mcts-level-3"):
+        assert name in by_name(read.tables[-2])
+    assert "8 games in 2 blocks" in read.text
