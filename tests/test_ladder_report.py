@@ -176,6 +176,16 @@ def test_one_block_is_enough(tmp_path: Path) -> None:
     assert "nan" not in read.text
 
 
+def test_a_report_tells_of_one_moment(tmp_path: Path) -> None:
+    make_ladder(tmp_path / "x")
+    with open_store(tmp_path / "x") as reader, open_store(tmp_path / "x", writing=True) as writer:
+        with reader.snapshot():
+            assert not reader.lists()
+            writer.add_list("new", 2, "")
+            assert not reader.lists()
+        assert [row.name for row in reader.lists()] == ["new"]
+
+
 def two_players(block: list[int], first: list[int], second: list[int], margin: list[float]) -> Games:
     """Games of two, with the margin of the first."""
     player, count = np.array([first, second], np.int32).T, len(block)

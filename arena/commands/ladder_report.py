@@ -48,7 +48,7 @@ def report(
     spec = read_spec(folder)
     made = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC by Caboose {caboose_version()}"
     text = (folder / FILE).read_text(encoding="utf-8")
-    with open_store(folder) as store:
+    with open_store(folder) as store, store.snapshot():
         rows = chosen_lists(folder, store, list or [])
         found = make_report(folder, spec, store, rows, runner=runner(folder), made=made, text=text)
     path = output or folder / PAGE

@@ -175,6 +175,16 @@ class Store:
         """Ends the use of the database. What was kept is kept."""
         self._connection.close()
 
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Within it all is read as it was at the first look, whatever a run keeps meanwhile."""
+        with _told(self._path):
+            self._connection.execute("BEGIN")
+            try:
+                yield
+            finally:
+                self._connection.execute("ROLLBACK")
+
     # --- what it is about ---
 
     def meta(self, key: str) -> str:
