@@ -174,6 +174,7 @@ def test_one_block_is_enough(tmp_path: Path) -> None:
     read = read_page(report.page.html())
     assert "A run is playing now (pid 5)" in read.text and "too few blocks" in read.text
     assert "nan" not in read.text
+    assert "too few blocks to say that it leads" in read.text and "99.9" not in read.text
 
 
 def test_a_report_tells_of_one_moment(tmp_path: Path) -> None:

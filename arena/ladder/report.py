@@ -40,6 +40,7 @@ from caboose.arena.ratings import Standings, standings
 from caboose.arena.report import duration_text
 
 SETTLED: Final = 0.975  # likelihood from which on an order of two counts as settled
+FEWEST: Final = 10  # blocks of both before it does: intervals of fewer are too narrow (docs/statistics.md)
 LAST_FAULTS: Final = 10
 
 
@@ -67,7 +68,16 @@ class _Found:
         return self.board.entries[one].label
 
     def better(self, one: int, other: int) -> float:
+        """How likely the first is the stronger one; not a number with one block, which differs from no other."""
+        if self.fewest(one, other) < 2:
+            return math.nan
         return float(self.standings.superiority[one, other])
+
+    def settled(self, one: int, other: int) -> bool:
+        return self.better(one, other) >= SETTLED and self.fewest(one, other) >= FEWEST
+
+    def fewest(self, one: int, other: int) -> int:
+        return min(self.standings.contestants[one].blocks, self.standings.contestants[other].blocks)
 
 
 def make_report(
@@ -160,12 +170,14 @@ def _words(found: _Found, lists: Sequence[str]) -> str:
     halves = [each.rating.half for each in stood.contestants if each.rating.half is not None]
     pairs = list(pairwise(found.order))
     if halves:
-        sure = sum(found.better(one, other) >= SETTLED for one, other in pairs)
-        told += [
-            f"Ratings are known to ± {min(halves):,.0f} to ± {max(halves):,.0f} points.",
-            f"Of {counted(len(pairs), 'pair')} of neighbours in the standings {sure} "
-            f"{'is' if sure == 1 else 'are'} in an order that is settled, with {share(SETTLED)} likelihood at least.",
-        ]
+        widths = dict.fromkeys(f"± {half:,.0f}" for half in (min(halves), max(halves)))
+        told.append(f"Ratings are known to {' to '.join(widths)} points.")
+        if len(pairs) > 1:
+            sure = sum(found.settled(one, other) for one, other in pairs)
+            told.append(
+                f"Of {len(pairs)} pairs of neighbours in the standings {sure} {'is' if sure == 1 else 'are'} in an "
+                f"order that is settled, with {share(SETTLED)} likelihood at least."
+            )
     else:
         told.append("How sure ratings are nobody knows with a single block.")
     if found.gain.factor is not None:
@@ -182,21 +194,25 @@ def _leader(section: Section, found: _Found) -> None:
     if len(found.order) < 2:
         return
     best, others = found.order[0], found.order[1:]
-    rival = min(others, key=lambda other: found.better(best, other))
+    # Who cannot be compared at all is no rival; nan is never the least.
+    rival = min(
+        others, key=lambda other: math.inf if math.isnan(found.better(best, other)) else found.better(best, other)
+    )
     likely = found.better(best, rival)
-    if math.isnan(likely):
-        section.verdict("open", "Too few games count to say who leads.")
+    who, other = found.label(best), found.label(rival)
+    if math.isnan(likely) or found.fewest(best, rival) < FEWEST:
+        section.verdict("open", f"{who} is first, but there are too few blocks to say that it leads.")
     elif likely >= SETTLED:
         section.verdict(
             "good",
-            f"{found.label(best)} leads: it is stronger than {found.label(rival)}, the hardest to tell from it, with "
-            f"{likelihood(likely)} likelihood.",
+            f"{who} leads: it is stronger than {other}, the hardest to tell from it, with {likelihood(likely)} "
+            "likelihood.",
         )
     else:
         section.verdict(
             "open",
-            f"{found.label(best)} is first, but that is not settled: it is stronger than {found.label(rival)} "
-            f"with only {likelihood(likely)} likelihood.",
+            f"{who} is first, but that is not settled: it is stronger than {other} with only {likelihood(likely)} "
+            "likelihood.",
         )
 
 
