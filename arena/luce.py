@@ -125,7 +125,8 @@ def choices(games: Games, contestants: int, group: Integers, groups: int) -> Cho
 class ChoiceTally:
     """Gathers ``Choices`` from games that come some at a time; it grows with the kinds of games, not with the games.
 
-    Tables are as wide in all parts. In whichever parts games come, the same choices come of them.
+    Tables are as wide in all parts. In whichever parts games come, the same choices come of them, where there are ties
+    but for rounding.
     """
 
     def __init__(self, contestants: int, groups: int) -> None:
@@ -186,8 +187,7 @@ class ChoiceTally:
 
         member, counted, of_pattern, weight, won = _expand(patterns, self._contestants)
         codes = member * 2 + counted
-        columns = [codes[:, k] for k in range(codes.shape[1])]
-        first, kind = distinct(columns, 2 * self._contestants + 2)
+        first, kind = distinct([codes[:, k] for k in range(codes.shape[1])], 2 * self._contestants + 2)
         before = len(self._numbers)
         keys = _keys(codes[first])
         number = np.array([self._numbers.setdefault(key, len(self._numbers)) for key in keys], np.int64)

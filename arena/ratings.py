@@ -188,13 +188,13 @@ class Tally:
             [estimate(values[i], again[:, i], int(number[i])) for i in range(contestants)]
             for values, again in [(rating, ratings), *zip(means, redrawn, strict=True)]
         ]
-        counts = self._seats, number, self._uncounted
+        counts = zip(self._seats.tolist(), number.tolist(), self._uncounted.tolist(), strict=True)
         better = superiority(ratings, SAME)
         better[~played] = better[:, ~played] = math.nan
         return Standings(
             contestants=tuple(
-                Standing(i, *(int(count[i]) for count in counts), *(kind[i] for kind in estimates))
-                for i in range(contestants)
+                Standing(i, seats, among, lost, *(kind[i] for kind in estimates))
+                for i, (seats, among, lost) in enumerate(counts)
             ),
             superiority=better,
             replicates=ratings,

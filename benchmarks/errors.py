@@ -2,8 +2,9 @@
 
     python benchmarks/errors.py [--blocks N] [--runs N]
 
-Plays blocks between ``planner`` and ``greedy``, and draws from them with replacement. So that the truth is what a
-hypothesis says, their probabilities are tilted: in proportion to exp(c · value), with the c that gives the wanted mean.
+Plays blocks between ``planner`` and ``greedy``, who share the seats as in ``caboose compare``, and draws from them with
+replacement. So that the truth is what a hypothesis says, their probabilities are tilted: in proportion to
+exp(c · value), with the c that gives the wanted mean.
 The figures of docs/statistics.md.
 """
 
@@ -16,10 +17,13 @@ import numpy as np
 from scipy.optimize import brentq
 
 from caboose.arena.fairness import gain, seat_bias
+from caboose.arena.games import join
+from caboose.arena.ladder.schedule import shared_seats
 from caboose.arena.sequential import SequentialTest, block_values, expected_blocks, simulate_errors
-from played import play
+from played import play, renumbered
 from simulated import Floats
 
+BOTS = ("planner", "greedy")
 TESTS = (
     SequentialTest(low=0, high=1, unit="pips"),
     SequentialTest(low=0, high=3, unit="pips"),
@@ -63,9 +67,12 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=2000, help="simulated tests of each kind")
     call = parser.parse_args()
     for players in (2, 4):
-        games = play(("planner", "greedy"), players, call.blocks)
+        lineups = shared_seats(0, 1, players)
+        # Each line-up has deals of its own, and every second block, as in a comparison.
+        parts = [play(BOTS, lineup, call.blocks // len(lineups), seed=seed) for seed, lineup in enumerate(lineups)]
+        games = join([renumbered(part, len(parts), at) for at, part in enumerate(parts)])
         found, seats = gain(games), seat_bias(games)[0]
-        print(f"{players} players: planner against greedy, {call.blocks} blocks of {players} games")
+        print(f"{players} players: {' against '.join(BOTS)}, {call.blocks} blocks of {players} games")
         print(f"  factor of rotation {found.factor:.2f}; p that no seat is better {seats.p:.3f}")
         print(f"  {'test':<34} {'deviation':>9} {'wrong H1':>9} {'wrong H0':>9} {'blocks':>13} {'expected':>13}")
         for test in TESTS:

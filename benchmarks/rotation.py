@@ -1,10 +1,11 @@
-"""What playing each deal in every rotation gains, between bots that differ more and less, and how seats are best shared.
+"""What playing each deal in every rotation gains, and how two bots best share a table.
 
     python benchmarks/rotation.py [--blocks N] [--players 2 4 8] [--only NAME]
 
-For each pair it plays blocks of one round a game under the rules ``family``: with half of the seats each, as ``caboose
-compare`` does, and one against copies of the other. The figures of docs/statistics.md: the variance factor, the gain of
-the first bot in pips a round, and the standard deviation of a block.
+For pairs that differ more and less it plays blocks of one round a game under the rules ``family``: one against copies
+of the other, as ``caboose match`` does; sharing the seats as in ``caboose compare``; and with half of the seats each.
+The figures of docs/statistics.md: the variance factor, the gain of the first bot in pips a round, and the standard
+deviation of a block.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from typing import Final
 import caboose.bots as bots
 from caboose.arena.blocks import Bench, Plan, play_block
 from caboose.arena.fairness import gain
-from caboose.arena.games import Games
+from caboose.arena.games import Games, join
+from caboose.arena.ladder.schedule import shared_seats
 from caboose.arena.lineup import About, Lineup, make_contestants, make_entrants
 from caboose.arena.sequential import State, block_values
 from caboose.engine.moves import Move
@@ -26,7 +28,7 @@ from caboose.engine.play import Bot, Limits
 from caboose.engine.round import Observation
 from caboose.engine.rules import Rules
 from caboose.protocol.timing import TimeControl
-from played import columns
+from played import columns, renumbered
 
 
 class Differing:
@@ -66,6 +68,15 @@ PAIRS: Final[dict[str, tuple[Maker, Maker]]] = {
 }
 
 
+def ways(players: int) -> dict[str, list[tuple[int, ...]]]:
+    """The ways to share a table, each as line-ups that are played in turn."""
+    half = players // 2
+    found: dict[str, list[tuple[int, ...]]] = {"one": [(0,) + (1,) * (players - 1)]}
+    if players > 2:
+        found |= {"shared": shared_seats(0, 1, players), "halves": [(0,) * half + (1,) * (players - half)]}
+    return found
+
+
 def play(pair: tuple[Maker, Maker], entries: tuple[int, ...], blocks: int) -> Games:
     """Blocks between the two; ``entries`` has 0 or 1 for each player."""
     contestants = make_contestants(make_entrants(["greedy", "planner"], ()), [About()] * 2, ())
@@ -94,17 +105,16 @@ def main() -> None:
     given = parser.parse_args()
     for name, pair in PAIRS.items():
         for players in given.players if name.startswith(given.only) else []:
-            half = players // 2
-            seats = {"shared": (0,) * half + (1,) * half, "one against copies": (0,) + (1,) * (players - 1)}
-            for sharing, entries in list(seats.items())[: 1 if players == 2 else 2]:
+            for way, lineups in ways(players).items():
                 start = time.process_time()
-                games = play(pair, entries, given.blocks)
+                parts = [play(pair, lineup, given.blocks // len(lineups)) for lineup in lineups]
+                games = join([renumbered(part, len(parts), at) for at, part in enumerate(parts)])
                 _, values = block_values(games, 0, 1, "pips")
                 state = State().with_blocks(values.tolist())
                 deviation = state.variance**0.5
                 factor = gain(games).factor
                 print(
-                    f"{name:<32} {players} players, {sharing:<18} {len(values):>5} blocks: "
+                    f"{name:<32} {players} players, {way:<6} {len(values):>5} blocks: "
                     f"factor {'-' if factor is None else f'{factor:.2f}':>6}, gain {state.mean:+6.2f} ± "
                     f"{1.96 * deviation / len(values) ** 0.5:.2f}, deviation {deviation:6.2f}, "
                     f"{time.process_time() - start:.0f} s",

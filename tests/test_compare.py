@@ -25,7 +25,7 @@ from caboose.arena.ladder.config import EngineSpec
 from caboose.arena.ladder.edit import init
 from caboose.arena.ladder.rows import SEAT, Seats
 from caboose.arena.ladder.run import open_store
-from caboose.arena.ladder.schedule import lineups
+from caboose.arena.ladder.schedule import lineups, shared_seats
 from caboose.arena.lineup import builtin_command
 from caboose.arena.sequential import CONTINUE, H1, SequentialTest, State, block_values
 from caboose.engine.rules import Rules
@@ -125,10 +125,16 @@ def test_a_comparison_that_is_killed_ends_as_one_that_is_not(tmp_path: Path) -> 
 
 
 def test_seats_are_shared() -> None:
-    spec = comparison(4).ladder().lists[0]
-    assert lineups(spec, [5, 6], [5, 6]) == [(5, 5, 6, 6)]
-    odd = comparison(5).ladder().lists[0]
-    assert lineups(odd, [5, 6], [5, 6]) == [(5, 5, 6, 6, 5), (5, 5, 6, 6, 6)]
+    tables = {2: [(5, 6)], 4: [(5, 6, 6, 6), (6, 5, 5, 5)], 5: [(5, 5, 6, 6, 6), (6, 6, 5, 5, 5)]}
+    for players, expected in tables.items():
+        assert lineups(comparison(players).ladder().lists[0], [5, 6], [5, 6]) == expected
+    for players in range(2, 15):
+        for lineup in shared_seats(0, 1, players):
+            few = min(sum(lineup), players - sum(lineup))
+            assert few >= (1 if players == 6 else players // 3)
+            # No order round the table looks the same after a turn.
+            order = Random(players).sample(lineup, players)
+            assert len({tuple(order[turn:] + order[:turn]) for turn in range(players)}) == players
     pooled = comparison(4, pool=engine("random")).ladder().lists[0]
     assert lineups(pooled, [5, 6, 8], [5, 6]) == [(5, 6, 8, 8)]
     assert comparison(5).bounds.games == 5

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 
-from caboose.arena.fairness import gain, seat_bias
+from caboose.arena.fairness import FairnessTally, gain, seat_bias
 from caboose.arena.games import Games, join, no_games
 from simulated import ladder, same, with_fault
 
@@ -41,6 +43,26 @@ def test_the_same_in_all_seats_leaves_no_luck() -> None:
     found = gain(same(50, 3, 3, np.random.default_rng(2)))
     assert found.together == pytest.approx(0, abs=1e-9) and found.alone > 1
     assert gain(no_games()).factor is None
+    # Nor is there where margins differ by no more than they are rounded by.
+    noisy = same(50, 3, 3, np.random.default_rng(2))
+    noisy.margin[:] += np.random.default_rng(3).choice([0, 2e-5], size=noisy.margin.shape)
+    assert 0 < gain(noisy).together < 1e-9
+    assert gain(noisy).factor is None
+
+
+def test_games_may_come_some_at_a_time() -> None:
+    small, large = (ladder(np.linspace(-1, 1, 5), size, 60, np.random.default_rng(size)) for size in (3, 4))
+    large = with_fault(large, 9, 0)
+    games = join([small, Games(large.block + 60, *(getattr(large, name) for name in Games.__slots__[1:]))])
+    tally = FairnessTally()
+    for first in range(0, 120, 7):
+        tally.add(games.select((games.block >= first) & (games.block < first + 7)))
+    assert asdict(tally.gain()) == pytest.approx(asdict(gain(games)))
+    for found, expected in zip(tally.seats(), seat_bias(games), strict=True):
+        assert (found.seats, found.blocks) == (expected.seats, expected.blocks)
+        assert found.p == pytest.approx(expected.p)
+        for one, other in zip((*found.margin, *found.games_won), (*expected.margin, *expected.games_won), strict=True):
+            assert asdict(one) == pytest.approx(asdict(other))
 
 
 def test_no_seat_is_better_by_chance_alone() -> None:

@@ -21,7 +21,8 @@ from caboose.arena.blocks import Bench, Plan, play_block
 from caboose.arena.cli import run as run_cli
 from caboose.arena.errors import CallError, RunError
 from caboose.arena.executors import LocalExecutor, PoolExecutor
-from caboose.arena.ladder.board import block_margins, read_board
+from caboose.arena.fairness import gain
+from caboose.arena.ladder.board import block_margins, read_board, read_totals
 from caboose.arena.ladder.books import book_path
 from caboose.arena.ladder.config import read_spec
 from caboose.arena.ladder.edit import add
@@ -30,6 +31,7 @@ from caboose.arena.ladder.rows import FaultRow, fault_rows, seat_rows
 from caboose.arena.ladder.run import Limit, open_store, play, prepare
 from caboose.arena.ladder.store import SCHEMA
 from caboose.arena.lineup import Contestant, Entrant, Lineup, builtin_command
+from caboose.arena.ratings import standings
 from caboose.arena.results import BlockResult, Crash, GameInBlock
 from caboose.arena.stats import Scoreboard
 from caboose.engine.rules import Rules
@@ -156,6 +158,27 @@ def test_a_foreign_engine_plays_and_a_changed_one_counts_as_another(tmp_path: Pa
     assert [seat["total"] for game in first for seat in game["seats"]] == [
         seat["total"] for game in second for seat in game["seats"]
     ]  # the same deals, and it plays as before
+
+
+def test_totals_are_those_of_all_games(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lists = ({"name": "pairs", "players": 2, "blocks": 2}, {"name": "threes", "players": 3, "blocks": 3})
+    make_ladder(tmp_path / "x", *lists, engines=("greedy", "random", "planner"), records=False)
+    play_all(tmp_path / "x")
+    monkeypatch.setattr("caboose.arena.ladder.store.CHUNK", 5)
+    with open_store(tmp_path / "x") as store:
+        board, totals = read_board(store, store.lists()), read_totals(store, store.lists())
+    found, expected = totals.tally.standings(replicates=20), standings(board.games, 3, replicates=20)
+    assert found.contestants == expected.contestants
+    assert (found.games, found.blocks) == (totals.games, expected.blocks) == (21, 9)
+    assert totals.fairness.gain().blocks == gain(board.games).blocks == 9
+    assert totals.sums == board.sums
+    assert [of.games for of in board.sums] == [17, 17, 17]
+    # A block that lacks a game is damage, and is told.
+    with sqlite3.connect(tmp_path / "x" / DATABASE) as connection:
+        connection.execute("DELETE FROM games WHERE block = 2 AND game = 1")
+    connection.close()
+    with open_store(tmp_path / "x") as store, pytest.raises(RunError, match="a block of a wrong length"):
+        read_totals(store, store.lists())
 
 
 def test_a_changed_built_in_bot_counts_as_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

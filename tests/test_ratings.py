@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from caboose.arena import ratings
-from caboose.arena.bootstrap import Estimate, drawn, estimate, grouped, superiority
+from caboose.arena.bootstrap import Estimate, drawn, estimate, grouped, groups_of, superiority
 from caboose.arena.games import NOBODY, Games, join, no_games
 from caboose.arena.ratings import ELO, Standings, crosstable, standings
 from caboose.arena.stats import t_interval
@@ -138,6 +139,25 @@ def test_large_ladders_go_through_in_parts(monkeypatch: pytest.MonkeyPatch) -> N
         assert other.games == one.games
         for what in ("rating", "margin", "games_won"):
             assert getattr(other, what).high == pytest.approx(getattr(one, what).high)
+
+
+def test_games_may_come_some_at_a_time() -> None:
+    # Ties, faults, and tables of two sizes, of which a kind of choice comes up late.
+    small, large = (ladder(spread(5), size, 40, np.random.default_rng(size), step=0.5) for size in (3, 4))
+    for row in (20, 50):
+        large = with_fault(large, row, 2)
+    games = join([small, Games(large.block + 40, *(getattr(large, name) for name in Games.__slots__[1:]))])
+    tally = ratings.Tally(5, groups_of(80, 20))
+    for first in range(0, 80, 7):
+        tally.add(games.select((games.block >= first) & (games.block < first + 7)))
+    at_once = ratings.Tally(5, groups_of(80, 20))
+    at_once.add(games)
+    found, expected = tally.standings(replicates=20), at_once.standings(replicates=20)
+    for one, other in zip(found.contestants, expected.contestants, strict=True):
+        assert one.rating.high == pytest.approx(other.rating.high)
+        assert replace(one, rating=other.rating) == other
+    assert found.replicates == pytest.approx(expected.replicates)
+    assert (found.games, found.blocks, found.tainted) == (280, 80, 2)
 
 
 def test_blocks_may_have_any_numbers() -> None:

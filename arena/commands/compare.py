@@ -65,7 +65,7 @@ def compare(
         str | None,
         typer.Option(
             metavar="ENGINE",
-            help="Who has all seats but one of A and one of B. Without it A and B have half of the seats each.",
+            help="Who has all seats but one of A and one of B. Without it A and B share the seats.",
             show_default=False,
             rich_help_panel=PLAYERS,
         ),

@@ -29,8 +29,8 @@ DEFAULT_MOST: Final = 100_000
 class Comparison:
     """Whether ``one`` is better than ``other``, under ``rules`` and ``control``.
 
-    Both sit on equally many seats: on half of them each (with an odd number of players one more in turn), or, if there
-    is a ``pool``, on one each while the pool has the rest. ``bounds`` are the hypotheses; how many games a block has is
+    Both sit on equally many seats, in turn on fewer and on more than half of them (``shared_seats``); or, if there is a
+    ``pool``, on one each while the pool has the rest. ``bounds`` are the hypotheses; how many games a block has is
     put into them here. After ``most`` blocks the test ends undecided, under ``strict`` also with the first fault.
     ``seed`` decides all deals. ``records`` keeps the games as text. Raises ``ValueError`` for what makes no sense.
     """

@@ -141,7 +141,7 @@ def values_of(seats: Seats, owners: dict[int, int], replays: Sequence[tuple[int,
     who = np.full(entry.shape, 2, np.int32)
     for number, place in owners.items():
         who[entry == number] = place
-    played = columns(np.repeat(np.arange(blocks), games), who, rows)
+    played = columns(np.repeat(np.arange(blocks), games), who, rows, players)
     values: list[list[float | None]] = []
     for unit in UNITS:
         of_unit: list[float | None] = [None] * blocks

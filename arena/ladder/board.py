@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from caboose.arena.games import NOBODY, Games
+from caboose.arena.bootstrap import groups_of
+from caboose.arena.fairness import FairnessTally
+from caboose.arena.games import NOBODY, Games, join
 from caboose.arena.ladder.rows import Seats
 from caboose.arena.ladder.store import Entry, Integers, ListRow, Store
+from caboose.arena.ratings import Tally
 
 
 @dataclass(slots=True)
@@ -51,39 +55,88 @@ class Board:
     sums: Sequence[Sums]
 
 
+@dataclass(slots=True)
+class Totals:
+    """What the games of some lists add up to: the standings, the variance factor and the seats follow from it.
+    Contestant i is ``entries[i]``, whose sums are ``sums[i]``. ``games`` is how many there are."""
+
+    entries: Sequence[Entry]
+    sums: Sequence[Sums]
+    tally: Tally
+    fairness: FairnessTally
+    games: int
+
+
 def read_board(store: Store, lists: Sequence[ListRow], *, times: bool = True) -> Board:
     """Reads all games of ``lists``. Without ``times`` only faults and replays are summed up, which is faster. Raises
     ``RunError``."""
-    entries = store.entries()
-    number = np.full(max([entry.id for entry in entries], default=0) + 1, NOBODY, np.int32)
-    number[[entry.id for entry in entries]] = np.arange(len(entries), dtype=np.int32)
-    sums = [Sums() for _ in entries]
-    # A block has a game for each player, so that all have their place before they are read.
-    sizes = [(row.players, store.counts(row.id)[0]) for row in lists]
-    players = np.repeat([size for size, _ in sizes], [count for _, count in sizes]).astype(np.int64)
-    starts = np.cumsum(players) - players
-    games = _room(np.repeat(np.arange(len(players)), players), max([size for size, _ in sizes], default=2))
-    for block, game, seats in store.all_games(lists):
-        owners = number[seats["entry"]]
-        _fill(games, starts[block] + game, owners, seats)
-        if times:
-            _add(sums, owners.ravel(), seats.ravel())
-    for row in lists:
-        for found in store.faults(row.id):
-            of = sums[number[found.entry]]
-            if found.replayed:
-                of.replays += 1
-            else:
-                of.faults[found.fault.kind] += 1
-    return Board(entries, games, sums)
+    reading = Reading(store, lists, times=times)
+    return Board(reading.entries, join([*reading.parts()]), reading.sums())
 
 
-def columns(block: Integers, owners: npt.NDArray[np.int32], seats: Seats) -> Games:
-    """Games as columns: ``block`` has the block of each, ``seats`` (games, seats) the rows of its seats, ``owners`` the
-    contestant on each."""
-    games = _room(block, owners.shape[1])
-    _fill(games, np.arange(len(block)), owners, seats)
-    return games
+def read_totals(store: Store, lists: Sequence[ListRow], *, times: bool = True) -> Totals:
+    """The same, added up while it is read: it takes no more memory for more games."""
+    reading = Reading(store, lists, times=times)
+    tally = Tally(len(reading.entries), groups_of(sum(store.counts(row.id)[0] for row in lists)))
+    fairness, games = FairnessTally(), 0
+    for part in reading.parts():
+        tally.add(part)
+        fairness.add(part)
+        games += len(part)
+    return Totals(reading.entries, reading.sums(), tally, fairness, games)
+
+
+class Reading:
+    """Reads the games of some lists, and sums up what they used."""
+
+    def __init__(self, store: Store, lists: Sequence[ListRow], *, times: bool) -> None:
+        self.entries = store.entries()
+        self._store, self._lists, self._times = store, lists, times
+        self._sums = [Sums() for _ in self.entries]
+        self._number = np.full(max([entry.id for entry in self.entries], default=0) + 1, NOBODY, np.int32)
+        self._number[[entry.id for entry in self.entries]] = np.arange(len(self.entries), dtype=np.int32)
+
+    def parts(self) -> Iterator[Games]:
+        """All games, some blocks at a time; blocks are numbered from 0, all tables as wide as the widest."""
+        width = max([row.players for row in self._lists], default=2)
+        for first, rows in self._store.all_games(self._lists):
+            blocks, games, players = rows.shape
+            seats = rows.reshape(blocks * games, players)
+            owners = self._number[seats["entry"]]
+            yield columns(first + np.repeat(np.arange(blocks), games), owners, seats, width)
+            if self._times:
+                _add(self._sums, owners.ravel(), seats.ravel())
+
+    def sums(self) -> Sequence[Sums]:
+        """What all games that were read come to, with the faults."""
+        for row in self._lists:
+            for found in self._store.faults(row.id):
+                of = self._sums[self._number[found.entry]]
+                if found.replayed:
+                    of.replays += 1
+                else:
+                    of.faults[found.fault.kind] += 1
+        return self._sums
+
+
+def columns(block: Integers, owners: npt.NDArray[np.int32], seats: Seats, width: int) -> Games:
+    """Games as columns for tables of ``width`` seats: ``block`` has the block of each, ``seats`` (games, seats) the
+    rows of its seats, ``owners`` the contestant on each."""
+
+    def column(values: npt.NDArray[Any], kind: type[np.generic], filler: int = 0) -> npt.NDArray[Any]:
+        wide = np.full((len(block), width), filler, kind)
+        wide[:, : owners.shape[1]] = values
+        return wide
+
+    return Games(
+        block=block,
+        player=column(owners, np.int32, NOBODY),
+        place=column(seats["place"], np.int16),
+        margin=column(seats["margin"], np.float32),
+        rounds_won=column(seats["rounds_won"], np.float32),
+        games_won=column(seats["games_won"], np.float32),
+        counted=column(seats["counted"], np.bool_),
+    )
 
 
 def block_margins(games: Games, contestants: int) -> list[np.ndarray[tuple[int], np.dtype[np.float64]]]:
@@ -95,28 +148,6 @@ def block_margins(games: Games, contestants: int) -> list[np.ndarray[tuple[int],
     seats = np.bincount(cell, minlength=size).reshape(-1, contestants)
     pips = np.bincount(cell, games.margin[counted], minlength=size).reshape(-1, contestants)
     return [pips[seats[:, i] > 0, i] / seats[seats[:, i] > 0, i] for i in range(contestants)]
-
-
-def _room(block: Integers, seats: int) -> Games:
-    """Columns for games of these blocks, in which nobody sits yet."""
-    shape = (len(block), seats)
-    return Games(
-        block=block,
-        player=np.full(shape, NOBODY, np.int32),
-        place=np.zeros(shape, np.int16),
-        margin=np.zeros(shape, np.float32),
-        rounds_won=np.zeros(shape, np.float32),
-        games_won=np.zeros(shape, np.float32),
-        counted=np.zeros(shape, np.bool_),
-    )
-
-
-def _fill(games: Games, rows: Integers, owners: npt.NDArray[np.int32], seats: Seats) -> None:
-    """Puts some games where they belong."""
-    there = slice(owners.shape[1])
-    games.player[rows, there] = owners
-    for name in ("place", "margin", "rounds_won", "games_won", "counted"):
-        getattr(games, name)[rows, there] = seats[name]
 
 
 def _add(sums: Sequence[Sums], owners: npt.NDArray[np.int32], seats: Seats) -> None:

@@ -25,7 +25,7 @@ from caboose.protocol.timing import TimeControl
 FILE: Final = "ladder.toml"
 FORMAT: Final = 1
 FORMATS: Final = ("round-robin", "hero", "gauntlet", "random")
-PAIR: Final = "pair"  # as `caboose compare` plays it: two heroes on equally many seats; in no ladder.toml
+PAIR: Final = "pair"  # as `caboose compare` plays it: two heroes share the seats; in no ladder.toml
 PAIRINGS: Final = ("adaptive", "even")
 DEFAULT_BLOCKS: Final = 100
 DEFAULT_GENERATION: Final = 16

@@ -14,7 +14,8 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from caboose.arena.ladder.board import block_margins, read_board
+from caboose.arena.bootstrap import Floats
+from caboose.arena.ladder.board import Reading, block_margins
 from caboose.arena.ladder.rows import FaultRow, Seats
 from caboose.arena.ladder.run import Limit, Run
 from caboose.arena.ladder.store import BlockKey
@@ -42,6 +43,16 @@ class Running:
         step = margin - self.mean
         self.mean += step / self.count
         self.squares += step * (margin - self.mean)
+
+    def add_all(self, margins: Floats) -> None:
+        """Many at once (Chan, Golub & LeVeque 1983)."""
+        more = len(margins)
+        if more:
+            mean = float(margins.mean())
+            step, total = mean - self.mean, self.count + more
+            self.squares += float(((margins - mean) ** 2).sum()) + step**2 * self.count * more / total
+            self.mean += step * more / total
+            self.count = total
 
     @property
     def half(self) -> float | None:
@@ -82,14 +93,12 @@ class LadderProgress:
     def begin(self, run: Run) -> None:
         """It is going to play."""
         self._run = run
-        board = read_board(run.store, [each.row for each in run.lists])
-        for entry, margins, sums in zip(
-            board.entries, block_margins(board.games, len(board.entries)), board.sums, strict=True
-        ):
-            running = self._running.setdefault(entry.id, Running())
-            running.count = len(margins)
-            running.mean = float(margins.mean()) if len(margins) else 0.0
-            running.squares = float(((margins - running.mean) ** 2).sum())
+        reading = Reading(run.store, [each.row for each in run.lists], times=False)
+        known = [self._running.setdefault(entry.id, Running()) for entry in reading.entries]
+        for part in reading.parts():
+            for running, margins in zip(known, block_margins(part, len(known)), strict=True):
+                running.add_all(margins)
+        for running, sums in zip(known, reading.sums(), strict=True):
             running.faults = sum(sums.faults.values())
         self._started = self._told = time.monotonic()
         self._ends.append((self._started, 0))

@@ -67,7 +67,10 @@ def lineups(spec: ListSpec, engines: Sequence[int], heroes: Sequence[int]) -> li
         return list(dict.fromkeys((hero, *[other] * (players - 1)) for hero, other in pairs))
     field = [engine for engine in engines if engine not in heroes]
     if spec.format == PAIR:
-        return _pairs(heroes, field, players)
+        one, other = heroes
+        if not field:
+            return shared_seats(one, other, players)
+        return [(one, other, *[field[at % len(field)] for at in range(players - 2)])]
     if not field:
         raise CallError(f"list {spec.name}: all engines are heroes, expected others for them to meet")
     return [(hero, *others) for hero in heroes for others in _tables(spec, field, players - 1)]
@@ -76,6 +79,17 @@ def lineups(spec: ListSpec, engines: Sequence[int], heroes: Sequence[int]) -> li
 def block_seed(seed: int, list: str, lineup: Sequence[str] = ()) -> int:
     """The seed of the blocks of a list, or of those of a line-up of it (names): 128 bits."""
     return _number(f"{seed} deals {list} {' '.join(sorted(lineup))}")
+
+
+def shared_seats(one: int, other: int, players: int) -> list[Lineup]:
+    """How two share a table: one of them has k seats and the other the rest, and the other way round.
+
+    k is as near to half of them as it can be without a divisor in common with their number. Else there would be orders
+    round the table in which a rotation seats both where they sat before: the same game twice.
+    """
+    few = max(k for k in range(1, players // 2 + 1) if math.gcd(k, players) == 1)
+    lineups = [(*[a] * few, *[b] * (players - few)) for a, b in ((one, other), (other, one))]
+    return lineups[:1] if 2 * few == players else lineups
 
 
 def block_order(
@@ -273,17 +287,6 @@ def _tables(spec: ListSpec, engines: Sequence[int], seats: int) -> Iterator[Line
         )
     for some in combinations(engines, rest):
         yield (*some, *[engine for engine in engines for _ in range(everybody)])
-
-
-def _pairs(heroes: Sequence[int], field: Sequence[int], players: int) -> list[Lineup]:
-    """Two heroes on equally many seats: on one each where others fill the table, else on all; the odd seat is that of
-    the one and of the other in turn."""
-    one, other = heroes
-    if field:
-        return [(one, other, *[field[at % len(field)] for at in range(players - 2)])]
-    half, odd = divmod(players, 2)
-    shared = [*[one] * half, *[other] * half]
-    return [(*shared, one), (*shared, other)] if odd else [tuple(shared)]
 
 
 def _generator(text: str) -> Generator:

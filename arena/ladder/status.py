@@ -100,7 +100,7 @@ def games_table(store: Store, lists: Sequence[ListRow], engine: str | None, only
         table.add_column(title, no_wrap=True, justify="left" if title == "list" else "right")
     table.add_column("seats in order: engine, pips, (place)")
     left = last
-    for block in store.latest():
+    for block in store.latest(faulty=only_faults):
         if block.key.list not in names or (engine is not None and engine not in map(labels.get, block.key.lineup)):
             continue
         for number, seats in reversed([*enumerate(store.games(block.id))]):

@@ -26,7 +26,7 @@ APPLICATION: Final = 0x4361624C  # "CabL", by which a database is known to be a 
 SCHEMA: Final = 1
 PATIENCE: Final = 30.0  # seconds that a reader or a writer waits for another
 CHUNK: Final = 20_000  # games that are read at once
-_CACHE: Final = -65_536  # KiB
+_CACHE: Final = -16_384  # KiB
 
 Integers = npt.NDArray[np.int64]
 
@@ -280,9 +280,10 @@ class Store:
         ((_, owner, number, lineup, *rest),) = self._rows(sql, id)
         return BlockRow(id, BlockKey(owner, number, lineup_of(lineup)), *rest)
 
-    def latest(self) -> Iterator[BlockRow]:
-        """All blocks, the one that ended last first."""
-        sql = "SELECT id, list, number, lineup, finished, record, length FROM blocks ORDER BY id DESC"
+    def latest(self, *, faulty: bool = False) -> Iterator[BlockRow]:
+        """All blocks, or those with a fault, the one that ended last first."""
+        where = "WHERE id IN (SELECT block FROM faults)" if faulty else ""
+        sql = f"SELECT id, list, number, lineup, finished, record, length FROM blocks {where} ORDER BY id DESC"
         for id, owner, number, lineup, *rest in self._rows(sql):
             yield BlockRow(id, BlockKey(owner, number, lineup_of(lineup)), *rest)
 
@@ -311,32 +312,26 @@ class Store:
             key = BlockKey(list, number, lineup_of(lineup))
             yield key, seats.reshape(-1, len(key.lineup))
 
-    def all_games(self, lists: Sequence[ListRow]) -> Iterator[tuple[Integers, Integers, Seats]]:
-        """All games of ``lists``, some at a time, with tables of the same size: the block of each, its number in the
-        block, and a row of seats for each. Blocks are numbered from 0 through the lists, in the order of
-        ``blocks``."""
-        ids = [(row.players, self._ids(row.id)) for row in lists]
-        size = max([int(of_list.max(initial=0)) for _, of_list in ids], default=0) + 1
-        rank, width, first = np.zeros(size, np.int64), np.zeros(size, np.int8), 0
-        for players, of_list in ids:
-            rank[of_list] = np.arange(first, first + len(of_list))
-            width[of_list] = players
-            first += len(of_list)
-        with _told(self._path):
-            cursor = self._connection.execute(
-                "SELECT block, game, seats FROM games WHERE block < ? ORDER BY block", (size,)
-            )
-            while some := cursor.fetchmany(CHUNK):
-                blocks, games, seats = zip(*some, strict=True)
-                block, game = np.array(blocks), np.array(games)
-                for players in np.unique(width[block]).tolist():
-                    if players:
-                        mine = np.flatnonzero(width[block] == players)
-                        joined = b"".join(seats if len(mine) == len(some) else [seats[at] for at in mine])
-                        rows = _seats(self._path, joined)
-                        if len(rows) != players * len(mine):
-                            raise RunError(_damaged(self._path, "a game of a wrong length"))
-                        yield rank[block[mine]], game[mine], rows.reshape(len(mine), players)
+    def all_games(self, lists: Sequence[ListRow]) -> Iterator[tuple[int, Seats]]:
+        """All games of ``lists``, some whole blocks at a time: the number of the first block, and the rows of seats,
+        (blocks, games, seats). Blocks are numbered from 0 through the lists, in the order of ``blocks``."""
+        sql = """SELECT seats FROM blocks CROSS JOIN games ON block = id WHERE list = ?
+            ORDER BY number, lineup, game"""
+        first = 0
+        for row in lists:
+            end = first + self.counts(row.id)[0]
+            of_block = row.players * row.players  # a game for each player
+            with _told(self._path):
+                cursor = self._connection.execute(sql, (row.id,))
+                while first < end and (some := cursor.fetchmany(max(CHUNK // row.players, 1) * row.players)):
+                    seats = _seats(self._path, b"".join([data for (data,) in some]))
+                    if len(seats) % of_block:
+                        break
+                    blocks = min(len(seats) // of_block, end - first)  # a run may have added some
+                    yield first, seats[: blocks * of_block].reshape(blocks, row.players, row.players)
+                    first += blocks
+            if first != end:
+                raise RunError(_damaged(self._path, "a block of a wrong length"))
 
     def ended(self, lists: Sequence[ListRow]) -> Integers:
         """The numbers that ``all_games`` gives the blocks of ``lists``, in the order in which the blocks ended."""
@@ -354,10 +349,6 @@ class Store:
         """Where the games of a list end that stand in its record file and belong to blocks that are kept."""
         ((end,),) = self._rows("SELECT coalesce(max(record + length), 0) FROM blocks WHERE list = ?", list)
         return int(end)
-
-    def _ids(self, list: int) -> Integers:
-        rows = self._rows("SELECT id FROM blocks WHERE list = ? ORDER BY number, lineup", list)
-        return np.fromiter((id for (id,) in rows), np.int64)
 
     # --- the ways to it ---
 

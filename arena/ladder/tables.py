@@ -12,10 +12,9 @@ from rich.table import Table
 from rich.text import Text
 
 from caboose.arena.bootstrap import Estimate
-from caboose.arena.fairness import gain, seat_bias
-from caboose.arena.ladder.board import Board, read_board
+from caboose.arena.ladder.board import Totals, read_totals
 from caboose.arena.ladder.store import ListRow, Store
-from caboose.arena.ratings import Standing, Standings, standings
+from caboose.arena.ratings import Standing, Standings
 
 FORMAT: Final = "caboose ladder standings"
 FORMAT_VERSION: Final = 1
@@ -24,11 +23,11 @@ SURE: Final = 0.01  # a p-value below which seats are told to differ
 
 def print_standings(console: Console, store: Store, lists: Sequence[ListRow], *, times: bool = False) -> None:
     """Prints how the engines stand in ``lists``, with ``times`` also what time they used."""
-    board = read_board(store, lists, times=times)
-    if not len(board.games):
+    board = read_totals(store, lists, times=times)
+    if not board.games:
         _say(console, "No block has been played yet.")
         return
-    found = standings(board.games, len(board.entries))
+    found = board.tally.standings()
     console.print(_table(board, found))
     console.print()
     _say(
@@ -46,8 +45,8 @@ def print_standings(console: Console, store: Store, lists: Sequence[ListRow], *,
 
 def standings_data(store: Store, lists: Sequence[ListRow]) -> dict[str, Any]:
     """The same, and more, as values for JSON."""
-    board = read_board(store, lists)
-    found = standings(board.games, len(board.entries))
+    board = read_totals(store, lists)
+    found = board.tally.standings()
     entries = []
     for standing in _playing(found):
         entry, sums = board.entries[standing.contestant], board.sums[standing.contestant]
@@ -84,12 +83,12 @@ def standings_data(store: Store, lists: Sequence[ListRow]) -> dict[str, Any]:
         "tainted": found.tainted,
         "entries": entries,
         "superiority": [[_known(found.superiority[one, other]) for other in order] for one in order],
-        "gain": asdict(gain(board.games)),
-        "seats": [asdict(seats) for seats in seat_bias(board.games)],
+        "gain": asdict(board.fairness.gain()),
+        "seats": [asdict(seats) for seats in board.fairness.seats()],
     }
 
 
-def _table(board: Board, found: Standings) -> Table:
+def _table(board: Totals, found: Standings) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("engine", no_wrap=True)
     for title in ("rating\n± 95 %", "next\n%", "margin\n± 95 %", "rounds\nwon %", "games\nwon %", "blocks", "faults"):
@@ -111,7 +110,7 @@ def _table(board: Board, found: Standings) -> Table:
     return table
 
 
-def _times(board: Board, found: Standings) -> Table:
+def _times(board: Totals, found: Standings) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column("engine", no_wrap=True)
     for title in ("ms/move\nmean", "\nmax", "processor\nms/move", "late, but\nforgiven", "games", "score"):
@@ -130,13 +129,13 @@ def _times(board: Board, found: Standings) -> Table:
     return table
 
 
-def _remarks(board: Board, found: Standings) -> list[str]:
+def _remarks(board: Totals, found: Standings) -> list[str]:
     """What else must be known to read the numbers."""
     remarks = []
-    factor = gain(board.games).factor
+    factor = board.fairness.gain().factor
     if factor is not None:
         remarks.append(f"Playing each deal in every rotation was worth {factor:.1f} times as many games.")
-    for seats in seat_bias(board.games):
+    for seats in board.fairness.seats():
         if seats.p is not None and seats.p < SURE:
             remarks.append(
                 f"Seats at tables of {seats.seats} differ more than chance should let them (p = {seats.p:.3f}, "
