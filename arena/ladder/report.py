@@ -119,13 +119,12 @@ _FOOT: Final = (
 def _find(board: Board) -> _Found:
     contestants = len(board.entries)
     found = standings(board.games, contestants)
-    whole = whole_blocks(board.games)
     return _Found(
         board=board,
         standings=found,
         order=ranked(found),
-        gain=gain(board.games, whole),
-        seats=seat_bias(board.games, whole),
+        gain=gain(board.games),
+        seats=seat_bias(board.games),
         pairs=pair_margins(board.games, contestants),
         spreads=spreads(board.games, contestants),
     )
