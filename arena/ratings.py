@@ -147,14 +147,14 @@ class Tally:
         there = games.player != NOBODY
         counted = there & games.counted
         cell = ((games.block - first)[:, None] * contestants + games.player)[counted]
-        seats = np.bincount(cell, minlength=count * contestants).reshape(count, contestants)
-        some = seats > 0
-        of_group = self._of_block[first : first + count]
+        seats = np.bincount(cell, minlength=count * contestants)
+        some = np.flatnonzero(seats)
+        into = self._of_block[first + some // contestants] * contestants + some % contestants
         # One after the other, so that it does not matter to the last digit in which parts blocks come.
-        np.add.at(self._blocks, of_group, some)
-        for kind, column in enumerate((games.margin, games.rounds_won, games.games_won)):
-            total = np.bincount(cell, column[counted], minlength=count * contestants).reshape(count, contestants)
-            np.add.at(self._sums[kind], of_group, np.divide(total, seats, out=np.zeros_like(total), where=some))
+        np.add.at(self._blocks.reshape(-1), into, 1.0)
+        for sums, column in zip(self._sums, (games.margin, games.rounds_won, games.games_won), strict=True):
+            total = np.bincount(cell, column[counted], minlength=count * contestants)
+            np.add.at(sums.reshape(-1), into, total[some] / seats[some])
         self._choices.add(games, self._of_block[games.block])
         self._seats += np.bincount(games.player[counted], minlength=contestants)
         self._uncounted += np.bincount(games.player[there & ~games.counted], minlength=contestants)

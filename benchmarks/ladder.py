@@ -81,9 +81,11 @@ def main() -> None:
         if not (folder / DATABASE).exists():
             make_ladder(folder, given.games, seed=1)
         size = (folder / DATABASE).stat().st_size / (1 << 20)
+        with Store.open(folder / DATABASE) as store:
+            _, games = store.counts()
         seconds, busy, memory = measure(folder)
         print(
-            f"{given.games:,} games, {size:.0f} MiB on disk: standings in {seconds:.1f} s "
+            f"{games:,} games, {size:.0f} MiB on disk: standings in {seconds:.1f} s "
             f"({busy:.1f} s of processor time), {memory:.0f} MiB of memory"
         )
 

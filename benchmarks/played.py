@@ -6,27 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from caboose.arena.blocks import Plan
-from caboose.arena.executors import LocalExecutor, Task
 from caboose.arena.games import Games
-from caboose.arena.lineup import About, Lineup, make_contestants, make_entrants
 from caboose.arena.results import BlockResult
-from caboose.engine.rules import Rules
-from caboose.protocol.timing import TimeControl
-
-
-def play(
-    bots: Sequence[str], entries: Sequence[int], blocks: int, *, nodes: int = 1, seed: int = 1, rounds: int = 1
-) -> Games:
-    """``blocks`` blocks of games of so many rounds under the rules ``family``, in this process. ``entries`` has the
-    number of a bot for each player."""
-    contestants = make_contestants(make_entrants(bots, ()), [About()] * len(bots), ())
-    lineup = Lineup(contestants, tuple(entries))
-    rules = Rules.of("family", len(entries), rounds=rounds)
-    plan = Plan(rules=rules, lineup=lineup, control=TimeControl(nodes=nodes), seed=seed, in_process=True)
-    with LocalExecutor() as executor:
-        done = executor.run((Task(plan, block) for block in range(blocks)), lambda: None)
-        return columns([result for _, result in done], lineup.entries)
 
 
 def renumbered(games: Games, step: int, first: int) -> Games:

@@ -77,14 +77,14 @@ def ways(players: int) -> dict[str, list[tuple[int, ...]]]:
     return found
 
 
-def play(pair: tuple[Maker, Maker], entries: tuple[int, ...], blocks: int) -> Games:
+def play(pair: tuple[Maker, Maker], entries: tuple[int, ...], blocks: int, seed: int = 1) -> Games:
     """Blocks between the two; ``entries`` has 0 or 1 for each player."""
     contestants = make_contestants(make_entrants(["greedy", "planner"], ()), [About()] * 2, ())
     plan = Plan(
         rules=Rules.of("family", len(entries), rounds=1),
         lineup=Lineup(contestants, entries),
         control=TimeControl(nodes=1),
-        seed=1,
+        seed=seed,
         in_process=True,
     )
     players = [pair[entry]() for entry in entries]
