@@ -90,6 +90,26 @@ def test_of_an_analysis(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert keys == wanted
 
 
+def test_of_a_suite(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With an engine that fails."""
+    suite = tmp_path / "suite.jsonl"
+    make = "--play 2 --players 3 --by planner --nodes 500 --positions 4"
+    assert run(["suite", "make", "-o", str(suite), *shlex.split(make)]) == 0
+    capsys.readouterr()
+    engine = shlex.join(engine_command(tmp_path, "if asked == 2: sys.exit(3)"))
+    assert run(["suite", "score", str(suite), "planner", engine, "--nodes", "40", "--depth", "--json"]) == 1
+    keys = printed(json.loads(capsys.readouterr().out))
+    assert keys.pop("suite.options") == {"Laps"}  # these keys are options
+    assert keys.pop("engines[].options") == set()
+    means = {place for place, inner in keys.items() if inner == {"mean", "half", "count"}}
+    assert means == {f"engines[].{name}" for name in ("loss", "behind", "agreement", "blunders")} | {
+        "engines[].parts[].loss",
+        "engines[].steps[].loss",
+    }
+    wanted = documented("suite.md", "JSON")
+    assert {place: inner for place, inner in keys.items() if place not in means} == wanted
+
+
 def test_of_a_bench() -> None:
     """It prints its result as it is."""
     assert {field.name for field in fields(BenchResult)} == documented("performance.md")["caboose bench --json"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import gzip
 import json
 import math
@@ -34,6 +35,7 @@ from players import engine_command
 from recorded import SMALL, play_record
 
 MAKE = tuple(shlex.split("--play 4 --players 3 --set 6 --rule hand=5 --by planner --nodes 500 --positions 6 --seed 5"))
+PAGE = Path(__file__).parent.parent / "docs" / "suite.md"
 MOST_BYTES = 300_000  # of the package's suite
 
 
@@ -383,3 +385,20 @@ def test_the_suite_of_the_package_ranks_known_strengths() -> None:
     assert means == sorted(means, reverse=True)
     worse = difference(found[-1], found[0], suite)
     assert worse.mean is not None and worse.half is not None and worse.mean > worse.half
+
+
+def test_the_session_of_the_page() -> None:
+    session = PAGE.read_text(encoding="utf-8").partition("```python\n>>>")[2].partition("```")[0]
+    case = doctest.DocTestParser().get_doctest(f">>>{session}\n", {}, "suite.md", None, None)
+    assert len(case.examples) > 5
+    assert doctest.DocTestRunner().run(case).failed == 0
+
+
+def test_the_lines_of_the_page_are_a_suite(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    header, position = (
+        part.partition("```")[0].strip() for part in PAGE.read_text(encoding="utf-8").split("```json\n")[1:]
+    )
+    path = tmp_path / "page.jsonl"
+    one = "".join(line.strip() for line in position.splitlines())
+    path.write_text(header.replace('"positions":900', '"positions":1') + f"\n{one}\n", encoding="utf-8")
+    assert run(["suite", "score", str(path), "greedy"]) == 0
