@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from caboose.protocol.child import LackError
+
 
 class CallError(ValueError):
     """The call was wrong: nothing was played. The text says what was given and what was expected. Exit code 2."""
@@ -13,3 +15,10 @@ class RunError(RuntimeError):
 
 class PlayError(RunError):
     """No more blocks can be played. What was finished before is whole and counts."""
+
+
+def reason(error: Exception) -> str:
+    """What went wrong, with the name of the file that it was about, if any."""
+    if isinstance(error, OSError) and not isinstance(error, LackError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)

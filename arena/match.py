@@ -13,7 +13,7 @@ from typing import BinaryIO, Protocol
 
 from caboose.arena import caboose_version
 from caboose.arena.blocks import Plan
-from caboose.arena.errors import RunError
+from caboose.arena.errors import RunError, reason
 from caboose.arena.executors import Executor, Task
 from caboose.arena.lineup import Contestant
 from caboose.arena.records import Recorder, without_logs
@@ -80,7 +80,7 @@ def play_match(
     except KeyboardInterrupt:
         problem = "interrupted" if len(finished) < blocks else ""
     except (RunError, OSError) as error:
-        problem = str(error)
+        problem = reason(error)
     for number, why in sorted(lost.items()):
         problem += f"{'; ' if problem else ''}block {number + 1} is left out: {why}"
     return MatchResult(

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from typing import Final
 
 from caboose.arena.errors import CallError, RunError
 from caboose.arena.lineup import About, Contestant, Entrant, Setting, make_contestants
 from caboose.arena.naming import command_name
 from caboose.engine.play import OptionError
-from caboose.protocol.launch import PLAIN, Launch
+from caboose.protocol.launch import IN_SANDBOX, PLAIN, Launch
 from caboose.protocol.process import EngineFault, EngineProcess, close_all
 from caboose.protocol.timing import TimeControl
+
+_ENDED: Final = "it exited with"
+_CHECK: Final = " (`caboose check ENGINE` shows its standard error)"
 
 
 def meet(
@@ -40,7 +44,7 @@ def _ask(entrant: Entrant, engine: EngineProcess | None) -> About:
         engine.start()
     except EngineFault as fault:
         name = entrant.name or command_name(entrant.command)
-        raise RunError(f"{name}: the engine does not start: {fault.detail}") from None
+        raise RunError(f"{name}: the engine does not start: {fault.detail}{_hint(fault)}") from None
     return About(engine.said_name, engine.version, engine.author)
 
 
@@ -49,6 +53,11 @@ def _give_options(contestant: Contestant, engine: EngineProcess) -> None:
         for name, value in contestant.options:
             engine.set_option(name, value)
     except EngineFault as fault:
-        raise RunError(f"{contestant.label}: the engine does not start: {fault.detail}") from None
+        raise RunError(f"{contestant.label}: the engine does not start: {fault.detail}{_hint(fault)}") from None
     except OptionError as error:
         raise CallError(f"{contestant.label}: {error}") from None
+
+
+def _hint(fault: EngineFault) -> str:
+    """How to find out why an engine ended, where that was not said: its standard error is thrown away."""
+    return _CHECK if _ENDED in fault.detail and IN_SANDBOX not in fault.detail else ""

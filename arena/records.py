@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from caboose.arena.blocks import Plan, block_deals
-from caboose.arena.results import BlockResult, GameInBlock, Played
+from caboose.arena.results import BlockResult, GameInBlock, Played, open_read
 from caboose.engine.deal import Deal
 from caboose.protocol.records import (
     EventLine,
@@ -76,8 +76,11 @@ class Recorder:
 
     def _write(self, text: str) -> None:
         rest = memoryview(text.encode())
-        while rest:
-            rest = rest[self._file.write(rest) :]
+        try:
+            while rest:
+                rest = rest[self._file.write(rest) :]
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(self._file.name)) from None
 
     def _record(self, game: GameInBlock, event: str, begun: _Begun) -> GameRecord:
         seats = game.result.seats
@@ -108,7 +111,7 @@ def open_record(path: Path) -> BinaryIO:
         with path.open("rb") as file:
             file.seek(-1, 2)
             cut_off = file.read() != b"\n"
-    appending = path.open("ab", buffering=0)
+    appending = open(path, "ab", buffering=0, opener=open_read)  # noqa: SIM115 - the caller closes it
     if cut_off:
         appending.write(b"\n")
     return appending

@@ -6,6 +6,7 @@ programs that played it.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import pickle
@@ -152,7 +153,7 @@ def write_result(result: MatchResult, standings: Any, path: Path) -> None:
     path = path.resolve()
     text = result_text(result, standings)
     if path.exists() and not path.is_file():
-        with path.open("w", encoding="utf-8") as file:
+        with open(path, "w", encoding="utf-8", opener=open_read) as file:
             file.writelines(text)
         return
     # Beside the target: a rename is whole only within a file system.
@@ -165,6 +166,18 @@ def write_result(result: MatchResult, standings: Any, path: Path) -> None:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def open_read(path: str, flags: int) -> int:
+    """An opener for ``open``: a pipe that nobody reads is an ``OSError``, and nothing to wait for."""
+    try:
+        descriptor = os.open(path, flags | os.O_NONBLOCK, 0o666)
+    except OSError as error:
+        if error.errno != errno.ENXIO:
+            raise
+        raise OSError(errno.ENXIO, "nobody reads this pipe", path) from None
+    os.set_blocking(descriptor, True)
+    return descriptor
 
 
 def temporary_beside(path: Path) -> Path:

@@ -20,6 +20,7 @@ from types import FrameType
 from typing import Final
 
 from caboose.arena.blocks import Players, play_block
+from caboose.arena.errors import reason
 from caboose.arena.results import BlockResult
 from caboose.protocol.child import hide
 
@@ -83,7 +84,7 @@ def _play_tasks(players: Players, pipe: Connection) -> None:
                 hide()
             message: Message = play_block(plan, players.bench(plan), block, lambda: pipe.send(None))
         except OSError as error:  # what this machine lacks, or a log that cannot be written
-            message = str(error)
+            message = reason(error)
         except Exception:
             message = traceback.format_exc()
         with suppress(ConnectionError):  # the pool is gone: the next read sees it too

@@ -30,7 +30,7 @@ _READER_PATIENCE: Final = 1.0  # seconds from the end of a process to the end of
 _MANY_ERRORS: Final = 4096  # bytes at once, after which we rest: who floods its standard error has to wait for us
 _ERROR_PAUSE: Final = 0.005  # seconds
 _UNSENT: Final = 4 << 20  # bytes that may wait for a process that does not read
-_BY_SIGNAL: Final = 128  # and above: how bubblewrap, as shells do, tells of a signal
+_BY_SIGNAL: Final = 128  # and a signal's number: how bubblewrap, as shells do, tells of a signal
 HELD_UP: Final = 0.005  # seconds after a deadline; a poll that nothing disturbs ends within one millisecond
 _SECOND_LOOK: Final = 0.1  # seconds for a process that was stopped as we were
 
@@ -285,7 +285,7 @@ class Channel:
         code = self._child.returncode if self._child.ended else None
         if code is None:
             return ""
-        if self._sandboxed and code > _BY_SIGNAL:
+        if self._sandboxed and _BY_SIGNAL < code < _BY_SIGNAL + signal.NSIG:
             code = _BY_SIGNAL - code
         if code >= 0:
             return f"it exited with code {code}"

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Final
 
 _KILL_PATIENCE: Final = 2.0  # seconds that a keeper is given to kill all that is there
+_STOPPED_PATIENCE: Final = 0.05  # seconds after which a keeper that does not end is continued once more
 _NUMBER: Final = 4  # bytes
 _TERM: Final = b"T"
 _PR_SET_DUMPABLE: Final = 4
@@ -159,6 +160,7 @@ class Child:
     def terminate(self) -> None:
         """SIGTERM to its group, unless it has ended."""
         if self.returncode is None and self._ours == os.getpid():
+            self._go_on()
             with suppress(OSError):
                 self._control.send(_TERM)
 
@@ -204,12 +206,18 @@ class Child:
         poll = select.poll()
         poll.register(self._control, select.POLLIN)
         while not (gone := self._heard_all()) and (left := deadline - time.monotonic()) > 0:
-            poll.poll(left * 1000)
+            self._go_on()
+            poll.poll(min(left, _STOPPED_PATIENCE) * 1000)
         self._control.close()
         if self.returncode is None:  # it is in the hands of the kernel, which does not let it go
             self.returncode = -signal.SIGKILL
         if gone:
             self._keeper.wait()
+
+    def _go_on(self) -> None:
+        """Continues the keeper, which the process may have stopped."""
+        with suppress(OSError):
+            os.kill(self._keeper.pid, signal.SIGCONT)  # not waited for yet, so the number is its own
 
     def _hear(self) -> bool:
         """Reads what the keeper says; False when it is gone. Raises ``BlockingIOError`` when it says nothing."""

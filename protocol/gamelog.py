@@ -24,7 +24,10 @@ ERROR: Final = "!"  # from its standard error
 NOTE: Final = "*"  # of the referee
 CUT: Final = "~"  # after one of these: the text goes on without the end of a line
 MOST: Final = 16 << 20  # bytes of a seat in a game; what comes after them is only counted
+A_LINE: Final = 24  # bytes that a line counts besides its own: stamp, seat and mark
+A_PIECE: Final = 160  # bytes that a piece of text counts besides its own: it may be of one byte
 _LONGEST: Final = 1 << 16  # bytes of a line that are kept together
+_MEMBER: Final = 4 << 20  # bytes that are compressed together, about
 _LEVEL: Final = 1  # of compression: a third of the time of the usual one, and a tenth more text
 _PLAIN: Final = bytes(byte for byte in range(0x20, 0x7F) if byte != 0x5C)
 _ESCAPED: Final = tuple(
@@ -61,7 +64,15 @@ class GameLog:
         while self._pieces:
             pieces.append(self._pieces.popleft())
         pieces.sort(key=lambda piece: piece[0])  # other threads stamp before they put
-        self._compress([self._lines(*piece) for piece in pieces])
+        lines: list[bytes] = []
+        size = 0
+        for piece in pieces:
+            lines.append(self._lines(*piece))
+            size += len(lines[-1])
+            if size > _MEMBER:  # what many seats flood is never all there as lines
+                self._compress(lines)
+                lines, size = [], 0
+        self._compress(lines)
 
     def save(self, path: Path) -> None:
         """Writes the whole log to a file; nothing may come after that. Raises ``OSError``."""
@@ -73,7 +84,10 @@ class GameLog:
         rest = sorted(self._begun_lines.items())
         self._begun_lines.clear()
         self._compress([self._lines(now, seat, mark + CUT, data + b"\n") for (seat, mark), data in rest])
-        path.write_bytes(b"".join(self._members))
+        try:
+            path.write_bytes(b"".join(self._members))
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(path)) from None
 
     def _lines(self, stamp: float, seat: int, mark: str, data: bytes) -> bytes:
         """The lines that are whole with this piece."""
@@ -113,7 +127,7 @@ class SeatLog:
         if self._kept > MOST:
             self.left_out += len(data)
             return
-        self._kept += len(data)
+        self._kept += len(data) + A_LINE * data.count(b"\n") + A_PIECE
         self._pieces.append((stamp, self._number, mark, data))
 
     def note(self, text: str) -> None:

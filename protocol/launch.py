@@ -113,13 +113,21 @@ def check_sandbox() -> None:
     """Raises ``SandboxError`` when no sandbox can be made here."""
     command = [_bubblewrap(), *_ISOLATED, *_system(), "--", _prlimit(), "--nproc=8", "--", "true"]
     try:
+        os.getcwd()
+    except OSError:
+        raise SandboxError("engines start in the folder of the call, which is not there any more") from None
+    try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_PATIENCE, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise SandboxError(f"bubblewrap is here, but cannot make a sandbox: {error}") from None
     if done.returncode:
-        said = " ".join(done.stderr.decode(errors="replace").split())[:300] or f"exit code {done.returncode}"
+        said = _said(done)
         hint = "; user namespaces may be forbidden on this system" if "namespace" in said or "uid map" in said else ""
         raise SandboxError(f"bubblewrap is here, but cannot make a sandbox: {said}{hint}")
+
+
+def _said(done: subprocess.CompletedProcess[bytes]) -> str:
+    return " ".join(done.stderr.decode(errors="replace").split())[:300] or f"exit code {done.returncode}"
 
 
 @cache
@@ -131,6 +139,8 @@ def _bubblewrap() -> str:
             "Debian, Ubuntu, Fedora, Arch; Linux only), or do without the sandbox"
         )
     told = subprocess.run([path, "--help"], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    if told.returncode:
+        raise SandboxError(f"{path} does not run: {_said(told)}")
     if _NEEDED.encode() not in told.stdout + told.stderr:
         raise SandboxError(f"{path} is too old: a sandbox needs bubblewrap 0.8 or newer")
     return path

@@ -127,6 +127,13 @@ MISDEEDS: Final = (
         on_go="os.kill(os.getppid(), 9); time.sleep(60)",
     ),
     Misdeed(
+        name="stops its keeper",
+        kind="late",
+        detail="no answer within 150 ms",
+        on_go="os.kill(os.getppid(), signal.SIGSTOP); time.sleep(60)",
+        control=SHORT,
+    ),
+    Misdeed(
         name="closes its output",
         kind="dead",
         detail="closed its output, but runs on",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import subprocess
@@ -253,8 +254,40 @@ def test_a_full_disk_is_told_after_the_standings(capsys: pytest.CaptureFixture[s
         pytest.skip("needs /dev/full")
     assert run(["match", "greedy", "random", *QUICK, "--record", "/dev/full"]) == 1
     told = capsys.readouterr()
-    assert "No space left on device" in told.out
+    assert "/dev/full: No space left on device" in told.out
     assert "0 of 2 blocks played" in told.out
+
+
+@pytest.mark.parametrize(("option", "code"), [("--record", 2), ("--json", 1)])
+def test_a_pipe_that_nobody_reads_is_nothing_to_wait_for(
+    option: str, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert run(["match", "greedy", "random", *QUICK, option, str(tmp_path / "pipe")]) == code
+    assert capsys.readouterr().err == f"caboose: {option} {tmp_path / 'pipe'}: nobody reads this pipe\n"
+
+
+@pytest.mark.parametrize("option", ["--record", "--json"])
+def test_logs_and_a_file_cannot_be_one(option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place, link = tmp_path / "place", tmp_path / "link"
+    link.symlink_to(place)
+    assert run(["match", "greedy", "random", *QUICK, "--log", str(link), option, str(place)]) == 2
+    assert capsys.readouterr().err == f"caboose: {option} and --log are both {link}: expected a file and a folder\n"
+    assert list(tmp_path.iterdir()) == [link]
+
+
+def test_a_log_that_cannot_be_written_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = tmp_path / "block-00001-game-01.log.gz"
+    log.mkdir()
+    assert run(["match", "greedy", "random", *QUICK, "--log", str(tmp_path)]) == 1
+    told = "".join(capsys.readouterr().out.split())  # the name may be broken over lines
+    assert f"{log}: Is a directory: 0 of 2 blocks".replace(" ", "") in told
+
+
+def test_an_engine_that_ends_at_its_start_is_to_be_checked(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["match", "greedy", "sh -c 'exit 3'", *QUICK]) == 1
+    told = "exit_3: the engine does not start: it exited with code 3 (`caboose check ENGINE` shows its standard error)"
+    assert capsys.readouterr().err == f"caboose: {told}\n"
 
 
 def test_json_may_go_to_standard_output(capsys: pytest.CaptureFixture[str]) -> None:

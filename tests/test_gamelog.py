@@ -115,6 +115,29 @@ def test_a_flood_of_errors_neither_stops_nor_fills_anything(tmp_path: Path, monk
     assert re.fullmatch(r"\d+ bytes more were not kept", lines[-1].text)
 
 
+@pytest.mark.parametrize(("data", "most"), [(b"\n" * 1000, 4), (b"x", 622)])
+def test_a_flood_counts_with_what_it_costs_to_keep(
+    tmp_path: Path, data: bytes, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gamelog, "MOST", 100_000)
+    log = GameLog([])
+    for _ in range(1000):
+        log.seat(0).put(time.monotonic(), CAME, data)
+    assert log.seat(0).left_out == (1000 - most) * len(data)
+    log.save(tmp_path / "log")
+    assert sum(line.mark == CAME for line in lines_of(tmp_path / "log")) == (most * 1000 if len(data) > 1 else 1)
+
+
+def test_a_long_log_is_compressed_in_parts_and_read_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gamelog, "_MEMBER", 100)
+    log = GameLog([])
+    for number in range(50):
+        log.seat(0).put(time.monotonic(), CAME, b"info nodes %d\nin" % number)
+    log.save(tmp_path / "log")
+    lines = [line.text for line in lines_of(tmp_path / "log")]
+    assert lines == ["info nodes 0", *(f"ininfo nodes {number}" for number in range(1, 50)), "in"]
+
+
 def test_stamps_are_those_of_the_referee(tmp_path: Path) -> None:
     log = GameLog([])
     begin = time.monotonic()

@@ -130,6 +130,25 @@ def test_an_engine_ends_with_its_keeper_and_so_does_its_group(tmp_path: Path) ->
     assert hidden.gone()
 
 
+STOPPING = """
+import sys, time
+from caboose.protocol.process import EngineProcess
+with EngineProcess(sys.argv[1:]) as engine:
+    print(engine.pid, flush=True)
+    time.sleep(600)
+"""
+
+
+@linux
+def test_a_keeper_that_its_engine_stopped_goes_on_when_the_referee_is_killed(tmp_path: Path) -> None:
+    command = raw(tmp_path, f"told = 'stopper'\nos.kill(os.getppid(), signal.SIGSTOP)\n{READY}time.sleep(600)")
+    with subprocess.Popen([sys.executable, "-c", STOPPING, *command], stdout=subprocess.PIPE) as referee:
+        assert referee.stdout is not None
+        assert is_alive(int(referee.stdout.readline()))
+        referee.kill()
+    assert wait_until(lambda: not mentioned(str(tmp_path)))
+
+
 @contextmanager
 def few_descriptors(free: int) -> Iterator[None]:
     """Leaves this process no more than ``free`` descriptors to open."""

@@ -248,6 +248,7 @@ def test_nothing_of_a_sandbox_outlives_its_referee(tmp_path: Path, sandboxed: No
     ("on_go", "detail"),
     [
         ("sys.exit(7)", "it exited with code 7"),
+        ("os._exit(255)", "it exited with code 255"),  # of a signal bubblewrap tells as a shell does, by 128 and it
         ("os.kill(os.getpid(), 11)", "it was killed by SIGSEGV"),
         ("os.abort()", "it was killed by SIGABRT"),
     ],
@@ -286,6 +287,7 @@ def fake_bubblewrap(folder: Path, script: str) -> None:
     ("script", "why"),
     [
         ("", "a sandbox needs bubblewrap, and there is no program bwrap here: install it"),
+        ("echo unexpected >&2; exit 1", "does not run: unexpected"),
         ("echo usage --unshare-user", "is too old: a sandbox needs bubblewrap 0.8 or newer"),
         (
             "[ $1 = --help ] && echo --disable-userns || { echo 'bwrap: cannot make a new namespace' >&2; exit 1; }",
@@ -302,6 +304,15 @@ def test_a_sandbox_that_cannot_be(
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(SandboxError, match=re.escape(why)):
         check_sandbox()
+
+
+def test_a_folder_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sandboxed: None) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    with pytest.raises(SandboxError, match="the folder of the call, which is not there any more"):
+        check_sandbox()
+    monkeypatch.chdir(tmp_path)
 
 
 # --- resources ---------------------------------------------------------------------------------------------------

@@ -293,6 +293,9 @@ def match(
             raise CallError(f"--json and --record are both {json}: expected two files")
     if dask is not None and log is not None:
         raise CallError("--log with --dask: expected one of them, as the workers would write the logs where they are")
+    for option_name, place in (("--json", json), ("--record", record)):
+        if log is not None and place is not None and place.resolve() == log.resolve():
+            raise CallError(f"{option_name} and --log are both {log}: expected a file and a folder")
     make_folder("--log", log)
     if any(not entrant.builtin for entrant in entrants):
         hide()
