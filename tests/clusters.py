@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+import psutil
+
 from players import wait_until
 
 PLAYER: Final = b"caboose.arena.working"  # what the processes that play have in their command line
@@ -56,6 +58,11 @@ class Cluster:
             except (FileNotFoundError, ProcessLookupError):
                 continue
         return found
+
+    def processes(self) -> list[psutil.Process]:
+        """The scheduler and the workers that run."""
+        everybody = (self.scheduler, *self._workers)
+        return [psutil.Process(process.pid) for process in everybody if process.poll() is None]
 
     def close(self) -> None:
         """Ends all of it."""

@@ -7,7 +7,7 @@ import random
 import shutil
 import sqlite3
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -19,8 +19,8 @@ import pytest
 import caboose.arena.ladder.identity as identity
 from caboose.arena.blocks import Bench, Plan, play_block
 from caboose.arena.cli import run as run_cli
-from caboose.arena.errors import CallError, RunError
-from caboose.arena.executors import LocalExecutor, PoolExecutor
+from caboose.arena.errors import CallError, PlayError, RunError
+from caboose.arena.executors import MAX_GIVEN_UP, MAX_LOSSES, Done, LocalExecutor, Losses, OnLost, PoolExecutor, Task
 from caboose.arena.fairness import gain
 from caboose.arena.ladder.board import block_margins, read_board, read_totals
 from caboose.arena.ladder.books import book_path
@@ -29,6 +29,7 @@ from caboose.arena.ladder.edit import add
 from caboose.arena.ladder.folder import DATABASE, LOCK, locked, runner
 from caboose.arena.ladder.rows import FaultRow, fault_rows, seat_rows
 from caboose.arena.ladder.run import Limit, open_store, play, prepare
+from caboose.arena.ladder.status import status_data
 from caboose.arena.ladder.store import SCHEMA
 from caboose.arena.lineup import Contestant, Entrant, Lineup, builtin_command
 from caboose.arena.ratings import standings
@@ -136,6 +137,66 @@ def test_an_interrupted_run_keeps_what_was_finished(tmp_path: Path) -> None:
         ready = prepare(tmp_path / "x", read_spec(tmp_path / "x"), store)
         assert play(ready, LocalExecutor(), Limit(), Interrupting()) == "interrupted"
     assert count(tmp_path / "x") == 3
+
+
+class GivingUp(LocalExecutor):
+    """An executor to which some blocks are fatal."""
+
+    def __init__(self, *fatal: int) -> None:
+        super().__init__()
+        self.fatal = fatal
+
+    def run(
+        self, tasks: Iterable[Task | None], on_game: Callable[[], None], on_lost: OnLost | None = None
+    ) -> Iterator[Done]:
+        assert on_lost is not None
+        for task in tasks:
+            if task is None:
+                return
+            if task.block in self.fatal:
+                on_lost(task, "3 workers died")
+            else:
+                yield from super().run([task], on_game)
+
+
+def test_a_block_that_cannot_be_played_is_left_out_told_and_tried_again(tmp_path: Path) -> None:
+    folder = tmp_path / "x"
+    make_ladder(folder, LISTS[0])
+    with open_store(folder, writing=True) as store:
+        ready = prepare(folder, read_spec(folder), store)
+        problem = play(ready, GivingUp(1, 6), Limit(), Quiet())
+        first, second = problem.split("; ")
+        assert first.startswith("list tables, block 2 of ") and first.endswith(" is left out: 3 workers died")
+        assert second.startswith("list tables, block 7 of ")
+        assert [key.number for key in store.played(1)] == [0, 2, 3, 4, 5, 7, 8, 9]  # nothing waits for them
+        assert status_data(folder, ready.spec, store, "")["left_out"] == [first, second]
+        again = prepare(folder, read_spec(folder), store)
+        # Of this run, and of the others that were not tried, nothing.
+        assert play(again, GivingUp(6), Limit(blocks=1), Quiet()) == ""
+        assert status_data(folder, ready.spec, store, "")["left_out"] == [second]
+    play_all(folder)
+    assert count(folder) == 10
+    assert len(recorded(folder)) == 30
+    with open_store(folder) as store:
+        assert status_data(folder, read_spec(folder), store, "")["left_out"] == []
+
+
+def test_where_no_block_can_be_played_the_run_ends(tmp_path: Path) -> None:
+    losses = Losses(lambda task, why: None)
+    plan = Plan(
+        rules=Rules.of("family", 2),
+        lineup=lineup_of(contestants_of(["greedy", "random"]), 2),
+        control=TimeControl(nodes=1),
+        seed=4,
+    )
+    assert [losses.again(Task(plan, 0), "x") for _ in range(MAX_LOSSES)] == [True, True, False]
+    losses.played(Task(plan, 9))
+    for number in range(MAX_GIVEN_UP - 1):
+        assert [losses.again(Task(plan, number), "x") for _ in range(MAX_LOSSES)] == [True, True, False]
+    last = Task(plan, MAX_GIVEN_UP)
+    assert losses.again(last, "x") and losses.again(last, "x")
+    with pytest.raises(PlayError, match="10 blocks in a row could not be played; block 11: x"):
+        losses.again(last, "x")
 
 
 def test_a_foreign_engine_plays_and_a_changed_one_counts_as_another(tmp_path: Path) -> None:

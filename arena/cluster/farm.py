@@ -168,11 +168,16 @@ def play(run: str, task: bytes) -> bytes:
     ``UnwantedError``."""
     if run not in _KNOWN:
         raise StrangerError
-    return zlib.compress(pickle.dumps(_FARM.play(run, task)), 1)
+    return pack(_FARM.play(run, task))
+
+
+def pack(result: BlockResult) -> bytes:
+    """A result as it is sent."""
+    return zlib.compress(pickle.dumps(result), 1)
 
 
 def unpack(data: bytes) -> BlockResult:
-    """The result that ``play`` packed."""
+    """The result that was packed."""
     result: BlockResult = pickle.loads(zlib.decompress(data))
     return result
 
