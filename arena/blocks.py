@@ -19,6 +19,7 @@ from numpy.random import PCG64, Generator, SeedSequence
 
 import caboose.bots as bots
 from caboose.arena.lineup import Lineup
+from caboose.arena.pinning import Pinning
 from caboose.arena.results import BlockResult, Crash, GameInBlock
 from caboose.engine.deal import Deal
 from caboose.engine.game import Game
@@ -148,10 +149,12 @@ class Players:
     """The players of one plan after another, for who plays blocks of many plans.
 
     A context manager, which closes engines when it is left. Built-in bots are kept for plans to come, the ``KEPT`` that
-    were used last: to start the process of one takes longer than many a game.
+    were used last: to start the process of one takes longer than many a game. Engines are bound to cores as ``pinning``
+    says, if it is given.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, pinning: Pinning | None = None) -> None:
+        self._pinning = pinning or Pinning(())
         self._plan: Plan | None = None
         self._bench: Bench | None = None
         self._kept: dict[object, Bot] = {}  # the one used last is the last
@@ -189,11 +192,12 @@ class Players:
     def _seated(self, plan: Plan) -> list[Bot]:
         players: list[Bot] = []
         seats: Counter[int] = Counter()
-        for number in plan.lineup.entries:
+        for seat, number in enumerate(plan.lineup.entries):
             contestant = plan.lineup.contestants[number]
-            key = (contestant, plan.control, plan.in_process, plan.launch, seats[number])
+            cpus = self._pinning.cpus(seat)
+            key = (contestant, plan.control, plan.in_process, plan.launch, cpus, seats[number])
             seats[number] += 1
-            player = self._kept.pop(key, None) or contestant.player(plan.control, plan.in_process, plan.launch)
+            player = self._kept.pop(key, None) or contestant.player(plan.control, plan.in_process, plan.launch, cpus)
             if contestant.builtin:
                 self._kept[key] = player
             players.append(player)

@@ -23,8 +23,10 @@ from typing import Final, NamedTuple, Protocol, Self
 
 from caboose.arena.blocks import Plan, Players, play_block
 from caboose.arena.errors import PlayError
+from caboose.arena.pinning import Pinning, share_cores
 from caboose.arena.results import BlockResult
 from caboose.arena.working import SAFE_PATH, STOP_SECONDS, Message, work_for_parent
+from caboose.protocol.affinity import allowed_cores
 
 MAX_LOSSES: Final = 3  # a block that has cost this many workers is given up
 MAX_GIVEN_UP: Final = 10  # blocks, one after another; then it is not the blocks
@@ -95,10 +97,10 @@ class Losses:
 
 
 class LocalExecutor:
-    """Plays one block after another in this process."""
+    """Plays one block after another in this process; if wanted its engines are bound to cores (``pinning``)."""
 
-    def __init__(self) -> None:
-        self._players = Players()
+    def __init__(self, *, pin: bool = False) -> None:
+        self._players = Players(share_cores(allowed_cores(), 1)[0] if pin else None)
 
     def run(
         self, tasks: Iterable[Task | None], on_game: Callable[[], None], on_lost: OnLost | None = None
@@ -122,21 +124,24 @@ class LocalExecutor:
 
 @dataclass(slots=True)
 class _Worker:
-    """A worker as the pool sees it; ``task`` is what it is playing."""
+    """A worker as the pool sees it; ``task`` is what it is playing, ``place`` its number in the pool."""
 
+    place: int
     process: SpawnProcess
     pipe: Connection
     task: Task | None = None
 
 
 class PoolExecutor:
-    """Plays blocks in ``workers`` processes, each with its own players.
+    """Plays blocks in ``workers`` processes, each with its own players, and if wanted bound to cores of its own
+    (``pinning``).
 
     When a worker dies, a new one plays its block again.
     """
 
-    def __init__(self, workers: int) -> None:
+    def __init__(self, workers: int, *, pin: bool = False) -> None:
         self._count = workers
+        self._pinnings: list[Pinning | None] = [*share_cores(allowed_cores(), workers)] if pin else [None] * workers
         self._workers: list[_Worker] = []
 
     def run(
@@ -149,7 +154,8 @@ class PoolExecutor:
             idle = self._count - sum(worker.task is not None for worker in self._workers)
             waiting.extend(available(unplayed, idle - len(waiting)))
             while waiting and len(self._workers) < self._count:
-                self._workers.append(_start_worker())
+                place = min({*range(self._count)} - {worker.place for worker in self._workers})
+                self._workers.append(_start_worker(place, self._pinnings[place]))
             for worker in self._workers:
                 if worker.task is None and waiting:
                     worker.task = waiting.popleft()
@@ -196,10 +202,10 @@ def available(tasks: Iterator[Task | None], most: int) -> Iterator[Task]:
         yield task
 
 
-def _start_worker() -> _Worker:
+def _start_worker(place: int, pinning: Pinning | None) -> _Worker:
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=work_for_parent, args=(theirs, os.environ.get(SAFE_PATH)), daemon=True)
+    process = context.Process(target=work_for_parent, args=(theirs, os.environ.get(SAFE_PATH), pinning), daemon=True)
     # Ctrl-C goes to a worker too while it is young, but it is ours to decide: they are born with it blocked.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     # What lies in the current folder must not stand in for a library; engines shall not inherit that (see `_work`).
@@ -214,7 +220,7 @@ def _start_worker() -> _Worker:
             os.environ[SAFE_PATH] = safe
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
     theirs.close()
-    return _Worker(process, ours)
+    return _Worker(place, process, ours)
 
 
 def _stop_workers(workers: Sequence[_Worker]) -> None:

@@ -82,11 +82,12 @@ class Contestant:
         """The words that start it as a process."""
         return self.entrant.command
 
-    def player(self, control: TimeControl, in_process: bool, launch: Launch = PLAIN) -> Bot:
-        """A player for a seat: in this process if that is wanted and it is built in, else an engine not yet started."""
+    def player(self, control: TimeControl, in_process: bool, launch: Launch = PLAIN, cpus: tuple[int, ...] = ()) -> Bot:
+        """A player for a seat: in this process if that is wanted and it is built in, else an engine not yet started,
+        which will be bound to ``cpus``."""
         if self.builtin and in_process:
             return make_builtin(self.builtin, dict(self.options), measuring=True)
-        return self.entrant.process(control, self.launch or launch, dict(self.options))
+        return self.entrant.process(control, replace(self.launch or launch, cpus=cpus), dict(self.options))
 
 
 @dataclass(frozen=True, slots=True)

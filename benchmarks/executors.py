@@ -115,16 +115,17 @@ def commits(blocks: int) -> float:
     plan = make_plan("random", 4, 1, TimeControl(nodes=1))
     with LocalExecutor() as local:
         ((_, result),) = local.run([Task(plan, 0)], lambda: None)
-    rows = [seat_rows(game, (1, 1, 1, 1)) for game in result.games]
+    rows = [seat_rows(game, (1, 2, 2, 2)) for game in result.games]
     with tempfile.TemporaryDirectory(dir=".") as folder:
         path = Path(folder) / "ladder.db"
         Store.create(path, {"seed": "1"})
         with Store.open(path, writing=True) as store:
-            store.add_entry(Entry(0, "a", 1, "{}", "random", "", "", "", "now"))
+            for name in ("a", "b"):
+                store.add_entry(Entry(0, name, 1, "{}", "random", "", "", "", "now"))
             store.add_list("main", 4, "")
             begun = time.perf_counter()
             for number in range(blocks):
-                store.commit(BlockKey(1, number, (1, 1, 1, 1)), rows, [], finished="now", record=None)
+                store.commit(BlockKey(1, number, (1, 2, 2, 2)), rows, [], finished="now", record=None)
             return blocks / (time.perf_counter() - begun)
 
 
@@ -140,9 +141,9 @@ def round_costs() -> Iterator[tuple[str, float]]:
     ):
         plan = make_plan(bot, 4, 1, control)
         with LocalExecutor() as local:
+            list(local.run([Task(plan, blocks)], lambda: None))
             begun = time.process_time()
-            for _ in local.run([Task(plan, number) for number in range(blocks)], lambda: None):
-                pass
+            list(local.run([Task(plan, number) for number in range(blocks)], lambda: None))
             cost = time.process_time() - begun
         yield f"{bot}, {control}", cost * 1000 / (4 * blocks)
 
@@ -165,8 +166,8 @@ def main() -> None:
     given = parser.parse_args()
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n")
     print(f"{'a round of four, in process':36} {'CPU ms':>12}")
-    for name, cost in round_costs():
-        print(f"{name:36} {cost:12.1f}", flush=True)
+    for name, cpu in round_costs():
+        print(f"{name:36} {cpu:12.1f}", flush=True)
     print(f"\n{'bytes of a block of whole games':36} {'task':>12} {'result':>12}")
     for name, task, result in sizes():
         print(f"{name:36} {task:12,} {result:12,}")

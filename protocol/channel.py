@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, NoReturn
 
+from caboose.protocol.affinity import bound
 from caboose.protocol.child import Child
 from caboose.protocol.gamelog import CAME, ERROR, SENT, SeatLog
 from caboose.protocol.launch import PLAIN, Launch
@@ -109,7 +110,8 @@ class Channel:
     def _start(self, words: Sequence[str], stderr: Path | None, launch: Launch) -> None:
         command, resources, environment = launch.command(words), launch.keeper_limits(), launch.environment()
         piped = self.log is not None and stderr is None
-        self._child = child = Child(command, resources, stderr, environment, piped=piped)
+        with bound(launch.cpus):
+            self._child = child = Child(command, resources, stderr, environment, piped=piped)
         if child.errors >= 0:
             self._reader = threading.Thread(target=self._read_errors, args=(child.errors,), daemon=True)
             self._reader.start()

@@ -47,13 +47,14 @@ class Launch:
 
     In a ``sandbox`` an engine has no network, sees no processes but its own, and can read the system's programs, the
     folder of its own one and what is ``shared`` (paths), but for what is ``hidden`` (paths), and write only to a folder
-    in memory that is gone with it.
+    in memory that is gone with it. It is bound to the processors ``cpus``, if there are any.
     """
 
     resources: Resources = UNLIMITED
     sandbox: bool = False
     shared: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
+    cpus: tuple[int, ...] = ()
 
     def command(self, words: Sequence[str]) -> list[str]:
         """What to run so that ``words`` run. Raises ``SandboxError``, and ``OSError`` and ``ValueError`` for a program

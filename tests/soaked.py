@@ -177,7 +177,9 @@ class Seated(Contestant):
     misdeed: Misdeed = GOOD
     notes: Path = Path()
 
-    def player(self, control: TimeControl, in_process: bool, launch: Launch = PLAIN) -> EngineProcess:
+    def player(
+        self, control: TimeControl, in_process: bool, launch: Launch = PLAIN, cpus: tuple[int, ...] = ()
+    ) -> EngineProcess:
         return Watched(self.command, control, launch)
 
 

@@ -88,6 +88,8 @@ def test_what_must_be_the_same_is_told_where_it_differs() -> None:
         python="3.1",
         engines=((("sh", "x"), "0" * 16), (("/no/such/engine",), "!/no/such/engine: Permission denied")),
         sandbox="bubblewrap is not here",
+        host="elsewhere",
+        cpus=(),
     )
     assert [*differences(here, here)] == ["engine /no/such/engine: /no/such/engine: No such file or directory"]
     assert [*differences(there, here)] == [

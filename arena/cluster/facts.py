@@ -11,6 +11,7 @@ from typing import Final
 
 from caboose.arena import caboose_version
 from caboose.arena.fingerprint import builtin_hash, command_hash
+from caboose.protocol.affinity import allowed_cores
 from caboose.protocol.launch import SandboxError, check_sandbox
 
 Command = tuple[str, ...]
@@ -23,7 +24,8 @@ _SHOWN: Final = 60  # characters of a command
 class Facts:
     """What a machine has. ``python`` is its version without the last number, ``build`` the hash of the compiled engine
     and the bots; ``engines`` has the hash of each command's files, or after an ``!`` why there is none; ``sandbox``
-    says why there can be none, and is empty where there can or nobody asked."""
+    says why there can be none, and is empty where there can or nobody asked. ``host`` and ``cpus``, the processors on
+    which it may run, tell workers apart and need not be the same."""
 
     caboose: str
     build: str
@@ -31,6 +33,8 @@ class Facts:
     python: str
     engines: tuple[tuple[Command, str], ...]
     sandbox: str
+    host: str
+    cpus: tuple[int, ...]
 
 
 def gather_facts(commands: Sequence[Command], sandbox: bool) -> Facts:
@@ -48,6 +52,8 @@ def gather_facts(commands: Sequence[Command], sandbox: bool) -> Facts:
         python=".".join(platform.python_version_tuple()[:2]),
         engines=tuple((command, _hash(command)) for command in commands),
         sandbox=lacking,
+        host=platform.node(),
+        cpus=tuple(cpu for core in allowed_cores() for cpu in core),
     )
 
 

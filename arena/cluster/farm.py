@@ -23,8 +23,10 @@ from contextlib import suppress
 from typing import Final
 
 from caboose.arena.cluster.facts import Command, Facts, gather_facts
+from caboose.arena.pinning import share_cores
 from caboose.arena.results import BlockResult
 from caboose.arena.working import STOP_SECONDS, Message
+from caboose.protocol.affinity import Core, allowed_cores
 
 IDLE: Final = 10.0  # seconds that a process is kept without a block
 LOOK: Final = 0.2  # seconds between two looks at whether the block is still wanted
@@ -43,12 +45,14 @@ class UnwantedError(Exception):
 
 
 class _Player:
-    """A process that plays blocks."""
+    """A process that plays blocks, bound to ``cores`` if there are any."""
 
-    def __init__(self) -> None:
+    def __init__(self, cores: Sequence[Core]) -> None:
         self.pipe, theirs = multiprocessing.Pipe()
         life, self._life = os.pipe()  # its other end closes with us
         words = [sys.executable, "-P", "-m", "caboose.arena.working", str(theirs.fileno()), str(life)]
+        words += [",".join(map(str, core)) for core in cores]
+        self.cores = cores
         # Ctrl-C in the worker's terminal is the worker's business: they are born with it blocked.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
@@ -84,8 +88,8 @@ class _Farm:
         self._closed: set[str] = set()
         self._sweeping = False
 
-    def play(self, run: str, task: bytes) -> BlockResult:
-        player = self._take(run)
+    def play(self, run: str, task: bytes, pin: bool) -> BlockResult:
+        player = self._take(run, pin)
         try:
             result = self._result(run, player, task)
         except BaseException:
@@ -111,14 +115,26 @@ class _Farm:
         while run in self._busy.values() and time.monotonic() < limit:
             time.sleep(LOOK / 4)
 
-    def _take(self, run: str) -> _Player:
+    def _take(self, run: str, pin: bool) -> _Player:
         with self._lock:
             if not self._sweeping:
                 self._sweeping = True
                 threading.Thread(target=self._sweep, daemon=True).start()
-            player = self._idle.pop()[1] if self._idle else _Player()
+            player = next((player for _, player in self._idle if bool(player.cores) == pin), None)
+            if player is None:
+                player = _Player(self._free_cores() if pin else ())
+            else:
+                self._idle = [pair for pair in self._idle if pair[1] is not player]
             self._busy[player] = run
             return player
+
+    def _free_cores(self) -> Sequence[Core]:
+        """The cores of a place that no process has, of as many as this worker has threads."""
+        from distributed import get_worker
+
+        places = [pinning.cores for pinning in share_cores(allowed_cores(), get_worker().state.nthreads)]
+        taken = [player.cores for player in (*self._busy, *(player for _, player in self._idle))]
+        return min(places, key=taken.count)
 
     def _result(self, run: str, player: _Player, task: bytes) -> BlockResult:
         from distributed import get_worker
@@ -163,12 +179,12 @@ def look(run: str, commands: Sequence[Command], sandbox: bool) -> Facts:
     return gather_facts(commands, sandbox)
 
 
-def play(run: str, task: bytes) -> bytes:
-    """Called on a worker: plays a pickled task; its result, packed. Raises ``BlockError``, ``StrangerError``,
-    ``UnwantedError``."""
+def play(run: str, task: bytes, pin: bool) -> bytes:
+    """Called on a worker: plays a pickled task, with ``pin`` on cores of its own; its result, packed. Raises
+    ``BlockError``, ``StrangerError``, ``UnwantedError``."""
     if run not in _KNOWN:
         raise StrangerError
-    return pack(_FARM.play(run, task))
+    return pack(_FARM.play(run, task, pin))
 
 
 def pack(result: BlockResult) -> bytes:

@@ -25,10 +25,12 @@ Tell = Callable[[str], None]
 @dataclass(slots=True, eq=False)
 class Worker:
     """A worker of the cluster. It is ``used`` when it was looked at and has what we have, and ``refused`` when it has
-    not."""
+    not; ``pinned`` when its engines are bound to cores."""
 
     address: str
     threads: int
+    facts: Facts | None = None
+    pinned: bool = False
     used: bool = False
     refused: bool = False
     failures: int = 0
@@ -47,13 +49,14 @@ class Job:
 
 class Fleet:
     """The workers behind ``link`` by their addresses. Only those are used that have what this machine has, with the
-    files of ``commands`` and, if wanted, a sandbox."""
+    files of ``commands`` and, if wanted, a sandbox. With ``pin`` engines are bound to cores."""
 
-    def __init__(self, link: Link, commands: Sequence[Command], sandbox: bool, tell: Tell) -> None:
+    def __init__(self, link: Link, commands: Sequence[Command], tell: Tell, *, sandbox: bool, pin: bool) -> None:
         self.workers: dict[str, Worker] = {}
         self._link = link
         self._commands = tuple(dict.fromkeys(commands))
         self._sandbox = sandbox
+        self._pin = pin
         self._tell = tell
         self._here = gather_facts(self._commands, sandbox=False)
         self._heard = time.monotonic()
@@ -131,8 +134,26 @@ class Fleet:
         if wrong:
             worker.refused = True
             self._tell(f"worker {worker.address} is not used: {'; '.join(wrong)}")
-        elif self.begun and not known:
+            return
+        worker.facts = answer.result()
+        if self._pin:
+            self._pin_engines(worker, worker.facts)
+        if self.begun and not known:
             self._tell(f"worker {worker.address} takes part, {_counted(worker.threads, 'block')} at a time")
+
+    def _pin_engines(self, worker: Worker, facts: Facts) -> None:
+        """Engines of two workers must not be bound to the same cores: none at all is better."""
+        worker.pinned = bool(facts.cpus)
+        for other in self.workers.values():
+            theirs = other.facts
+            if other is worker or theirs is None or theirs.host != facts.host or not set(theirs.cpus) & set(facts.cpus):
+                continue
+            if worker.pinned or other.pinned:
+                self._tell(
+                    f"workers {other.address} and {worker.address} run on the same cores of {facts.host}: their "
+                    "engines are not bound to cores; expected a taskset of its own for each"
+                )
+            worker.pinned = other.pinned = False
 
     def failed(self, worker: Worker, why: str) -> None:
         """A worker could not play a block; after some it is not used any more."""

@@ -58,9 +58,9 @@ class Link:
 
         self._begin(about, looked())
 
-    def play(self, about: Any, worker: str, task: Task) -> Callable[[], None]:
+    def play(self, about: Any, worker: str, task: Task, *, pin: bool) -> Callable[[], None]:
         """Has a worker play a block: a ``BlockResult``. What is returned calls it off, and nothing is told then."""
-        future = self._submit(worker, play, self.run, pickle.dumps(tuple(task)))
+        future = self._submit(worker, play, self.run, pickle.dumps(tuple(task)), pin)
 
         async def played() -> BlockResult:
             (data,) = await self._client.gather([future], asynchronous=True)

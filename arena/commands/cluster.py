@@ -1,4 +1,4 @@
-"""The option of commands that can play on a cluster."""
+"""Where blocks are played: the options of commands that can play in many places."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 from rich.text import Text
+
+from caboose.arena.executors import Executor, LocalExecutor, PoolExecutor
+from caboose.arena.pinning import pinning_problem
+from caboose.protocol.affinity import allowed_cores
 
 if TYPE_CHECKING:
     from caboose.arena.cluster.executor import DaskExecutor
@@ -24,8 +28,27 @@ DaskOption = Annotated[
 ]
 
 
+PinOption = Annotated[
+    bool,
+    typer.Option(
+        "--pin",
+        help="Bind engines to processor cores, no two to the same while there are enough (docs/cluster.md).",
+        rich_help_panel="The run",
+    ),
+]
+
+
+def make_local(blocks: int, engines: int, console: Console, *, pin: bool) -> Executor:
+    """The executor for so many blocks at a time on this machine, which tells on ``console`` where ``pin`` cannot give
+    each of the ``engines`` of a block a core."""
+    problem = pinning_problem(allowed_cores(), blocks, engines) if pin else ""
+    if problem:
+        console.print(Text(problem), soft_wrap=True)
+    return LocalExecutor(pin=pin) if blocks == 1 else PoolExecutor(blocks, pin=pin)
+
+
 def make_cluster(
-    address: str, commands: Iterable[tuple[str, ...]], console: Console, *, sandbox: bool, most: int | None
+    address: str, commands: Iterable[tuple[str, ...]], console: Console, *, sandbox: bool, most: int | None, pin: bool
 ) -> DaskExecutor:
     """The executor of ``--dask``, which tells on ``console`` of its workers. Raises ``CallError`` and ``RunError``."""
     from caboose.arena.cluster.executor import DaskExecutor
@@ -33,4 +56,4 @@ def make_cluster(
     def tell(text: str) -> None:
         console.print(Text(text), soft_wrap=True)
 
-    return DaskExecutor(address, list(commands), tell, sandbox=sandbox, most=most)
+    return DaskExecutor(address, list(commands), tell, sandbox=sandbox, most=most, pin=pin)

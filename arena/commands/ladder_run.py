@@ -10,9 +10,9 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from caboose.arena.commands.cluster import DaskOption, make_cluster
+from caboose.arena.commands.cluster import DaskOption, PinOption, make_cluster, make_local
 from caboose.arena.commands.ladder_edit import FolderArgument
-from caboose.arena.executors import Executor, LocalExecutor, PoolExecutor
+from caboose.arena.executors import Executor
 from caboose.arena.ladder.config import read_spec
 from caboose.arena.ladder.folder import locked
 from caboose.arena.ladder.progress import LadderProgress
@@ -36,6 +36,7 @@ def run(
         typer.Option(min=1, help="Blocks played at the same time, each in a process; by default one for each core."),
     ] = None,
     dask: DaskOption = None,
+    pin: PinOption = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit code 1 when there was any fault.")] = False,
 ) -> None:
     """Play what is left of the ladder, and print the standings.
@@ -62,9 +63,10 @@ def run(
         if dask is not None:
             commands = [engine.command for engine in spec.engines if not engine.builtin]
             sandbox = any(engine.sandbox for engine in spec.engines)
-            executor = make_cluster(dask, commands, errors, sandbox=sandbox, most=concurrency)
+            executor = make_cluster(dask, commands, errors, sandbox=sandbox, most=concurrency, pin=pin or spec.pin)
         else:
-            executor = LocalExecutor() if workers == 1 else PoolExecutor(workers)
+            engines = max(each.spec.rules.players for each in ready.lists)
+            executor = make_local(workers, engines, errors, pin=pin or spec.pin)
         with progress:
             problem = play(ready, executor, limit, progress)
         shield()

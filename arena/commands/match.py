@@ -16,7 +16,7 @@ from rich.console import Console
 from caboose import bots as builtin
 from caboose.arena import controls
 from caboose.arena.blocks import CRASHED, FALLBACK, MOST_REPLAYS, RESTARTS, Plan
-from caboose.arena.commands.cluster import DaskOption, make_cluster
+from caboose.arena.commands.cluster import DaskOption, PinOption, make_cluster, make_local
 from caboose.arena.commands.table import PANEL as TABLE
 from caboose.arena.commands.table import PLAYERS_RANGE, PresetOption, RuleOption, SetOption, make_rules
 from caboose.arena.commands.untrusted import (
@@ -32,7 +32,7 @@ from caboose.arena.commands.untrusted import (
 )
 from caboose.arena.controls import parse_tc
 from caboose.arena.errors import CallError, RunError
-from caboose.arena.executors import Executor, LocalExecutor, PoolExecutor
+from caboose.arena.executors import Executor
 from caboose.arena.lineup import Lineup, make_entrants, make_entries, parse_options
 from caboose.arena.match import interruptible, play_match, standings
 from caboose.arena.meeting import meet
@@ -180,6 +180,7 @@ def match(
         ),
     ] = None,
     dask: DaskOption = None,
+    pin: PinOption = False,
     seed: Annotated[
         str | None,
         typer.Option(
@@ -321,12 +322,13 @@ def match(
             logs=log,
         )
         executor: Executor
+        errors = Console(stderr=True, highlight=False)
         if dask is not None:
             commands = [entrant.command for entrant in entrants if not entrant.builtin]
-            executor = cluster = make_cluster(dask, commands, Console(stderr=True), sandbox=sandbox, most=concurrency)
+            executor = cluster = make_cluster(dask, commands, errors, sandbox=sandbox, most=concurrency, pin=pin)
             workers = cluster.width
         else:
-            executor = LocalExecutor() if workers == 1 else PoolExecutor(workers)
+            executor = make_local(workers, len(entries), errors, pin=pin)
         print_heading(console, plan, blocks)
         with MatchProgress(Console(stderr=True), blocks * len(entries)) as progress:
             result = play_match(plan, blocks, executor, progress, concurrency=workers, record=games)

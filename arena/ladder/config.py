@@ -82,14 +82,15 @@ class ListSpec:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LadderSpec:
     """A whole ladder. ``in_process`` plays built-in bots inside the referee; ``records`` keeps the games as text,
-    ``logs`` all that was said in them."""
+    ``logs`` all that was said in them; ``pin`` binds engines to cores."""
 
     seed: int
     in_process: bool
     records: bool
-    logs: bool
     engines: tuple[EngineSpec, ...]
     lists: tuple[ListSpec, ...]
+    logs: bool = False
+    pin: bool = False
 
     def engine(self, name: str) -> EngineSpec:
         """The engine of that name. Raises ``KeyError``."""
@@ -123,7 +124,7 @@ def parse_spec(text: str, path: Path) -> LadderSpec:
     if version != FORMAT:
         raise CallError(f"{path}: format: {version} is of a newer Caboose, expected {FORMAT}")
     seed = read_seed(top)
-    in_process, records = top.truth("in_process", False), top.truth("records", True)
+    in_process, records, pin = top.truth("in_process", False), top.truth("records", True), top.truth("pin", False)
     logs = top.truth("logs", False)
     engines = [read_engine(table, path.parent) for table in top.tables("engine")]
     _check_twice(path, "engine", [engine.name for engine in engines])
@@ -132,7 +133,13 @@ def parse_spec(text: str, path: Path) -> LadderSpec:
     _check_twice(path, "list", [spec.name for spec in lists])
     top.done()
     return LadderSpec(
-        seed=seed, in_process=in_process, records=records, logs=logs, engines=tuple(engines), lists=tuple(lists)
+        seed=seed,
+        in_process=in_process,
+        records=records,
+        engines=tuple(engines),
+        lists=tuple(lists),
+        logs=logs,
+        pin=pin,
     )
 
 
