@@ -10,7 +10,7 @@ import hashlib
 import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -21,6 +21,7 @@ import caboose.bots as bots
 from caboose.arena.lineup import Lineup
 from caboose.arena.pinning import Pinning
 from caboose.arena.results import BlockResult, Crash, GameInBlock
+from caboose.arena.scaling import scaled
 from caboose.engine.deal import Deal
 from caboose.engine.game import Game
 from caboose.engine.play import Bot
@@ -237,6 +238,13 @@ def play_block(plan: Plan, bench: Bench, block: int, on_game: Callable[[], None]
             assert plan.logs is not None
             log.save(plan.logs / f"{name}.log.gz")
     return BlockResult(block, tuple(games))
+
+
+def play_scaled(plan: Plan, players: Players, block: int, on_game: Callable[[], None], scale: float) -> BlockResult:
+    """Plays a block with ``players``, in which limits of time are ``scale`` times as long as the plan has them."""
+    if scale != 1:
+        plan = replace(plan, control=scaled(plan.control, scale))
+    return replace(play_block(plan, players.bench(plan), block, on_game), scale=scale)
 
 
 def _play_once(plan: Plan, bench: Bench, block: int, seating: Sequence[int], log: GameLog | None) -> GameResult:

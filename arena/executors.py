@@ -21,7 +21,7 @@ from multiprocessing.context import SpawnProcess
 from types import TracebackType
 from typing import Final, NamedTuple, Protocol, Self
 
-from caboose.arena.blocks import Plan, Players, play_block
+from caboose.arena.blocks import Plan, Players, play_scaled
 from caboose.arena.errors import PlayError
 from caboose.arena.pinning import Pinning, share_cores
 from caboose.arena.results import BlockResult
@@ -97,9 +97,11 @@ class Losses:
 
 
 class LocalExecutor:
-    """Plays one block after another in this process; if wanted its engines are bound to cores (``pinning``)."""
+    """Plays one block after another in this process; if wanted its engines are bound to cores (``pinning``), and
+    limits of time are ``scale`` times as long."""
 
-    def __init__(self, *, pin: bool = False) -> None:
+    def __init__(self, *, pin: bool = False, scale: float = 1.0) -> None:
+        self._scale = scale
         self._players = Players(share_cores(allowed_cores(), 1)[0] if pin else None)
 
     def run(
@@ -108,7 +110,7 @@ class LocalExecutor:
         for task in tasks:
             if task is None:
                 raise ValueError("there is no task, though none is being played")
-            yield task, play_block(task.plan, self._players.bench(task.plan), task.block, on_game)
+            yield task, play_scaled(task.plan, self._players, task.block, on_game, self._scale)
 
     def __enter__(self) -> Self:
         return self
@@ -134,12 +136,13 @@ class _Worker:
 
 class PoolExecutor:
     """Plays blocks in ``workers`` processes, each with its own players, and if wanted bound to cores of its own
-    (``pinning``).
+    (``pinning``). Limits of time are ``scale`` times as long.
 
     When a worker dies, a new one plays its block again.
     """
 
-    def __init__(self, workers: int, *, pin: bool = False) -> None:
+    def __init__(self, workers: int, *, pin: bool = False, scale: float = 1.0) -> None:
+        self._scale = scale
         self._count = workers
         self._pinnings: list[Pinning | None] = [*share_cores(allowed_cores(), workers)] if pin else [None] * workers
         self._workers: list[_Worker] = []
@@ -160,7 +163,7 @@ class PoolExecutor:
                 if worker.task is None and waiting:
                     worker.task = waiting.popleft()
                     with suppress(OSError):  # a worker that is gone shows below
-                        worker.pipe.send(worker.task)
+                        worker.pipe.send((*worker.task, self._scale))
             if all(worker.task is None for worker in self._workers):
                 return
             ready = multiprocessing.connection.wait([worker.pipe for worker in self._workers])

@@ -48,10 +48,12 @@ class GameInBlock:
 
 @dataclass(frozen=True, slots=True)
 class BlockResult:
-    """A whole block: one game for each rotation of the seats, all with the same deals. ``block`` counts from 0."""
+    """A whole block: one game for each rotation of the seats, all with the same deals. ``block`` counts from 0. Limits
+    of time were ``scale`` times as long as the match has them."""
 
     block: int
     games: tuple[GameInBlock, ...]
+    scale: float = 1.0
 
 
 class Blocks(Sequence[BlockResult]):

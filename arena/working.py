@@ -19,7 +19,7 @@ from multiprocessing.connection import Connection
 from types import FrameType
 from typing import Final
 
-from caboose.arena.blocks import Players, play_block
+from caboose.arena.blocks import Players, play_scaled
 from caboose.arena.errors import reason
 from caboose.arena.pinning import Pinning
 from caboose.arena.results import BlockResult
@@ -81,13 +81,13 @@ def _work(pipe: Connection, wait_for_owner: Callable[[], object], pinning: Pinni
 def _play_tasks(players: Players, pipe: Connection) -> None:
     while True:
         try:
-            plan, block = pipe.recv()
+            plan, block, scale = pipe.recv()
         except (EOFError, ConnectionError):
             return
         try:
             if any(not contestant.builtin for contestant in plan.lineup.contestants):
                 hide()
-            message: Message = play_block(plan, players.bench(plan), block, lambda: pipe.send(None))
+            message: Message = play_scaled(plan, players, block, lambda: pipe.send(None), scale)
         except OSError as error:  # what this machine lacks, or a log that cannot be written
             message = reason(error)
         except Exception:

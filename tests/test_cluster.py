@@ -50,8 +50,8 @@ class Killing(Quiet):
 
 def test_a_worker_that_others_do_not_match_is_not_used(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[str] = []
-    ours = gather_facts([], sandbox=False)
-    monkeypatch.setattr(fleet, "gather_facts", lambda *given, sandbox: ours)
+    ours = gather_facts([])
+    monkeypatch.setattr(fleet, "gather_facts", lambda commands: ours)
     monkeypatch.setattr(fleet, "differences", lambda there, here: ["caboose 7 there, 8 here"])
     with pytest.raises(RunError, match="none of its workers can be used"):
         DaskExecutor(cluster.address, [], told.append)
@@ -79,7 +79,7 @@ def test_a_cluster_plays_what_this_machine_plays_though_a_worker_is_killed(clust
 
 
 def test_what_must_be_the_same_is_told_where_it_differs() -> None:
-    here = gather_facts([("sh", "x"), ("/no/such/engine",)], sandbox=False)
+    here = gather_facts([("sh", "x"), ("/no/such/engine",)])
     assert dict(here.engines)["/no/such/engine",] == "!/no/such/engine: No such file or directory"
     there = Facts(
         caboose="0.0.7",
@@ -90,6 +90,7 @@ def test_what_must_be_the_same_is_told_where_it_differs() -> None:
         sandbox="bubblewrap is not here",
         host="elsewhere",
         cpus=(),
+        speed=0.0,
     )
     assert [*differences(here, here)] == ["engine /no/such/engine: /no/such/engine: No such file or directory"]
     assert [*differences(there, here)] == [

@@ -38,7 +38,8 @@ class DaskExecutor:
     many as the workers have threads.
 
     Workers take part that have the caboose of this machine and the same files of ``commands``, and can make a sandbox
-    if it is wanted. With ``pin`` engines are bound to cores. ``tell`` is told who does not take part and why, and who
+    if it is wanted. With ``pin`` engines are bound to cores, with ``reference`` (nodes a second) limits of time
+    are scaled to each machine's speed. ``tell`` is told who does not take part and why, and who
     comes and goes. It connects when it is made; then it raises ``CallError`` and ``RunError`` when there is no such
     scheduler, or no worker to use.
     """
@@ -52,12 +53,13 @@ class DaskExecutor:
         sandbox: bool = False,
         most: int | None = None,
         pin: bool = False,
+        reference: float | None = None,
     ) -> None:
         self._most = most
         self._times: deque[float] = deque(maxlen=RECENT)
         self._events: queue.SimpleQueue[tuple[object, Future[Any]]] = queue.SimpleQueue()
         self._link = Link(address, lambda about, answer: self._events.put((about, answer)))
-        self._fleet = Fleet(self._link, commands, tell, sandbox=sandbox, pin=pin)
+        self._fleet = Fleet(self._link, commands, tell, sandbox=sandbox, pin=pin, reference=reference)
         self._waiting: deque[Task] = deque()
         try:
             self._wait_for_workers()
@@ -174,7 +176,7 @@ class DaskExecutor:
     def _begin(self, task: Task, worker: Worker) -> None:
         job = Job(task, worker, time.monotonic())
         worker.jobs.append(job)
-        job.call_off = self._link.play(job, worker.address, task, pin=worker.pinned)
+        job.call_off = self._link.play(job, worker.address, task, pin=worker.pinned, scale=worker.scale)
 
     def _help_out(self) -> bool:
         """Gives the block that a worker has had for too long to another one; whoever ends it first counts. False where

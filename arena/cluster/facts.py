@@ -11,6 +11,7 @@ from typing import Final
 
 from caboose.arena import caboose_version
 from caboose.arena.fingerprint import builtin_hash, command_hash
+from caboose.arena.scaling import measure_speed
 from caboose.protocol.affinity import allowed_cores
 from caboose.protocol.launch import SandboxError, check_sandbox
 
@@ -25,7 +26,8 @@ class Facts:
     """What a machine has. ``python`` is its version without the last number, ``build`` the hash of the compiled engine
     and the bots; ``engines`` has the hash of each command's files, or after an ``!`` why there is none; ``sandbox``
     says why there can be none, and is empty where there can or nobody asked. ``host`` and ``cpus``, the processors on
-    which it may run, tell workers apart and need not be the same."""
+    which it may run, tell workers apart and need not be the same, nor need ``speed`` (nodes a second; 0 where nobody
+    asked)."""
 
     caboose: str
     build: str
@@ -35,10 +37,11 @@ class Facts:
     sandbox: str
     host: str
     cpus: tuple[int, ...]
+    speed: float
 
 
-def gather_facts(commands: Sequence[Command], sandbox: bool) -> Facts:
-    """What this machine has, ``commands`` of engines among it."""
+def gather_facts(commands: Sequence[Command], *, sandbox: bool = False, speed: bool = False) -> Facts:
+    """What this machine has, ``commands`` of engines among it; if wanted a sandbox is tried and the speed measured."""
     lacking = ""
     if sandbox:
         try:
@@ -54,6 +57,7 @@ def gather_facts(commands: Sequence[Command], sandbox: bool) -> Facts:
         sandbox=lacking,
         host=platform.node(),
         cpus=tuple(cpu for core in allowed_cores() for cpu in core),
+        speed=measure_speed() if speed else 0.0,
     )
 
 

@@ -173,10 +173,10 @@ _FARM: Final = _Farm()
 _KNOWN: Final[set[str]] = set()  # the runs for which this worker was looked at
 
 
-def look(run: str, commands: Sequence[Command], sandbox: bool) -> Facts:
+def look(run: str, commands: Sequence[Command], sandbox: bool, speed: bool) -> Facts:
     """Called on a worker before it plays for ``run``: what it has."""
     _KNOWN.add(run)
-    return gather_facts(commands, sandbox)
+    return gather_facts(commands, sandbox=sandbox, speed=speed)
 
 
 def play(run: str, task: bytes, pin: bool) -> bytes:

@@ -12,6 +12,7 @@ from caboose.arena.cluster.facts import Command, Facts, differences, gather_fact
 from caboose.arena.cluster.link import Link
 from caboose.arena.errors import PlayError
 from caboose.arena.executors import Task
+from caboose.arena.scaling import scale_factor
 
 LOOK: Final = 1.0  # seconds between two questions to the scheduler who is there
 SILENCE: Final = 15.0  # seconds without an answer after which the scheduler is taken for gone
@@ -25,12 +26,14 @@ Tell = Callable[[str], None]
 @dataclass(slots=True, eq=False)
 class Worker:
     """A worker of the cluster. It is ``used`` when it was looked at and has what we have, and ``refused`` when it has
-    not; ``pinned`` when its engines are bound to cores."""
+    not; ``pinned`` when its engines are bound to cores. Limits of time are ``scale`` times as
+    long there."""
 
     address: str
     threads: int
     facts: Facts | None = None
     pinned: bool = False
+    scale: float = 1.0
     used: bool = False
     refused: bool = False
     failures: int = 0
@@ -49,16 +52,20 @@ class Job:
 
 class Fleet:
     """The workers behind ``link`` by their addresses. Only those are used that have what this machine has, with the
-    files of ``commands`` and, if wanted, a sandbox. With ``pin`` engines are bound to cores."""
+    files of ``commands`` and, if wanted, a sandbox. With ``pin`` engines are bound to cores, with ``reference`` (nodes
+    a second) limits of time are scaled."""
 
-    def __init__(self, link: Link, commands: Sequence[Command], tell: Tell, *, sandbox: bool, pin: bool) -> None:
+    def __init__(
+        self, link: Link, commands: Sequence[Command], tell: Tell, *, sandbox: bool, pin: bool, reference: float | None
+    ) -> None:
+        self._reference = reference
         self.workers: dict[str, Worker] = {}
         self._link = link
         self._commands = tuple(dict.fromkeys(commands))
         self._sandbox = sandbox
         self._pin = pin
         self._tell = tell
-        self._here = gather_facts(self._commands, sandbox=False)
+        self._here = gather_facts(self._commands)
         self._heard = time.monotonic()
         self._asked = self._heard - LOOK
         self._asking = False
@@ -122,7 +129,8 @@ class Fleet:
         """Asks a worker what it has; until it has answered it is not used."""
         worker.used = False
         if worker.address in self.workers:
-            self._link.look(worker, worker.address, self._commands, self._sandbox)
+            speed = self._reference is not None
+            self._link.look(worker, worker.address, self._commands, sandbox=self._sandbox, speed=speed)
 
     def looked_at(self, worker: Worker, answer: Future[Facts]) -> None:
         """Takes note of what a worker said."""
@@ -130,6 +138,11 @@ class Fleet:
             return
         error = answer.exception()
         wrong = [str(error) or type(error).__name__] if error else [*differences(answer.result(), self._here)]
+        if not wrong and self._reference is not None:
+            try:
+                worker.scale = scale_factor(self._reference, answer.result().speed)
+            except ValueError as refused:
+                wrong = [str(refused)]
         worker.used, known = not wrong, worker.refused or worker.failures
         if wrong:
             worker.refused = True
@@ -139,7 +152,8 @@ class Fleet:
         if self._pin:
             self._pin_engines(worker, worker.facts)
         if self.begun and not known:
-            self._tell(f"worker {worker.address} takes part, {_counted(worker.threads, 'block')} at a time")
+            scale = f", limits of time {worker.scale:g} times as long" if worker.scale != 1 else ""
+            self._tell(f"worker {worker.address} takes part, {_counted(worker.threads, 'block')} at a time{scale}")
 
     def _pin_engines(self, worker: Worker, facts: Facts) -> None:
         """Engines of two workers must not be bound to the same cores: none at all is better."""

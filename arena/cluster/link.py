@@ -47,9 +47,9 @@ class Link:
         """How many threads each worker has, by its address."""
         self._begin(about, asyncio.wait_for(self._client.nthreads(asynchronous=True), ANSWER))
 
-    def look(self, about: Any, worker: str, commands: Sequence[Command], sandbox: bool) -> None:
+    def look(self, about: Any, worker: str, commands: Sequence[Command], *, sandbox: bool, speed: bool) -> None:
         """What a worker has: ``Facts``."""
-        future = self._submit(worker, look, self.run, tuple(commands), sandbox)
+        future = self._submit(worker, look, self.run, tuple(commands), sandbox, speed)
 
         async def looked() -> Facts:
             (found,) = await self._client.gather([future], asynchronous=True)
@@ -58,9 +58,9 @@ class Link:
 
         self._begin(about, looked())
 
-    def play(self, about: Any, worker: str, task: Task, *, pin: bool) -> Callable[[], None]:
+    def play(self, about: Any, worker: str, task: Task, *, pin: bool, scale: float) -> Callable[[], None]:
         """Has a worker play a block: a ``BlockResult``. What is returned calls it off, and nothing is told then."""
-        future = self._submit(worker, play, self.run, pickle.dumps(tuple(task)), pin)
+        future = self._submit(worker, play, self.run, pickle.dumps((*task, scale)), pin)
 
         async def played() -> BlockResult:
             (data,) = await self._client.gather([future], asynchronous=True)

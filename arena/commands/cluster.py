@@ -9,8 +9,10 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from caboose.arena.errors import CallError
 from caboose.arena.executors import Executor, LocalExecutor, PoolExecutor
 from caboose.arena.pinning import pinning_problem
+from caboose.arena.scaling import measure_speed, scale_factor
 from caboose.protocol.affinity import allowed_cores
 
 if TYPE_CHECKING:
@@ -38,17 +40,45 @@ PinOption = Annotated[
 ]
 
 
-def make_local(blocks: int, engines: int, console: Console, *, pin: bool) -> Executor:
+ScaleOption = Annotated[
+    str | None,
+    typer.Option(
+        "--scale-tc",
+        metavar="here|NODES",
+        help="Scale limits of time to the speed of each machine that plays, against a reference: so many nodes a "
+        "second of `caboose bench`, or the speed of this machine (docs/cluster.md).",
+        show_default=False,
+        rich_help_panel="The run",
+    ),
+]
+
+
+def make_local(blocks: int, engines: int, console: Console, *, pin: bool, reference: float | None) -> Executor:
     """The executor for so many blocks at a time on this machine, which tells on ``console`` where ``pin`` cannot give
-    each of the ``engines`` of a block a core."""
+    each of the ``engines`` of a block a core. With a ``reference`` speed limits of time are scaled. Raises
+    ``CallError``."""
     problem = pinning_problem(allowed_cores(), blocks, engines) if pin else ""
     if problem:
         console.print(Text(problem), soft_wrap=True)
-    return LocalExecutor(pin=pin) if blocks == 1 else PoolExecutor(blocks, pin=pin)
+    scale = 1.0
+    if reference is not None:
+        try:
+            scale = scale_factor(reference, measure_speed())
+        except ValueError as error:
+            raise CallError(f"--scale-tc: {error}") from None
+        console.print(Text(f"limits of time are {scale:g} times as long, for {reference:,.0f} nodes/s"), soft_wrap=True)
+    return LocalExecutor(pin=pin, scale=scale) if blocks == 1 else PoolExecutor(blocks, pin=pin, scale=scale)
 
 
 def make_cluster(
-    address: str, commands: Iterable[tuple[str, ...]], console: Console, *, sandbox: bool, most: int | None, pin: bool
+    address: str,
+    commands: Iterable[tuple[str, ...]],
+    console: Console,
+    *,
+    sandbox: bool,
+    most: int | None,
+    pin: bool,
+    reference: float | None,
 ) -> DaskExecutor:
     """The executor of ``--dask``, which tells on ``console`` of its workers. Raises ``CallError`` and ``RunError``."""
     from caboose.arena.cluster.executor import DaskExecutor
@@ -56,4 +86,4 @@ def make_cluster(
     def tell(text: str) -> None:
         console.print(Text(text), soft_wrap=True)
 
-    return DaskExecutor(address, list(commands), tell, sandbox=sandbox, most=most, pin=pin)
+    return DaskExecutor(address, list(commands), tell, sandbox=sandbox, most=most, pin=pin, reference=reference)

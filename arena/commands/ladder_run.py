@@ -10,15 +10,16 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from caboose.arena.commands.cluster import DaskOption, PinOption, make_cluster, make_local
+from caboose.arena.commands.cluster import DaskOption, PinOption, ScaleOption, make_cluster, make_local
 from caboose.arena.commands.ladder_edit import FolderArgument
 from caboose.arena.executors import Executor
 from caboose.arena.ladder.config import read_spec
 from caboose.arena.ladder.folder import locked
 from caboose.arena.ladder.progress import LadderProgress
-from caboose.arena.ladder.run import Limit, open_store, play, prepare
+from caboose.arena.ladder.run import Limit, open_store, play, prepare, reference_speed
 from caboose.arena.ladder.tables import print_standings
 from caboose.arena.match import interruptible
+from caboose.arena.scaling import parse_reference
 from caboose.protocol.child import hide
 
 
@@ -37,6 +38,7 @@ def run(
     ] = None,
     dask: DaskOption = None,
     pin: PinOption = False,
+    scale_tc: ScaleOption = None,
     strict: Annotated[bool, typer.Option("--strict", help="Exit code 1 when there was any fault.")] = False,
 ) -> None:
     """Play what is left of the ladder, and print the standings.
@@ -47,6 +49,7 @@ def run(
     spec = read_spec(folder)
     if any(not engine.builtin for engine in spec.engines):
         hide()
+    given = spec.scale_tc if scale_tc is None else parse_reference("--scale-tc", scale_tc)
     workers = concurrency or _cores()
     limit = Limit(blocks=blocks, seconds=None if minutes is None else minutes * 60)
     console, errors = Console(highlight=False), Console(stderr=True, highlight=False)
@@ -59,14 +62,18 @@ def run(
         for text in ready.news:
             console.print(Text(text, style="bold"))
         workers = max(1, min(workers, ready.left))
+        reference = reference_speed(ready, given)
+        pin = pin or spec.pin
         executor: Executor
         if dask is not None:
             commands = [engine.command for engine in spec.engines if not engine.builtin]
             sandbox = any(engine.sandbox for engine in spec.engines)
-            executor = make_cluster(dask, commands, errors, sandbox=sandbox, most=concurrency, pin=pin or spec.pin)
+            executor = make_cluster(
+                dask, commands, errors, sandbox=sandbox, most=concurrency, pin=pin, reference=reference
+            )
         else:
             engines = max(each.spec.rules.players for each in ready.lists)
-            executor = make_local(workers, engines, errors, pin=pin or spec.pin)
+            executor = make_local(workers, engines, errors, pin=pin, reference=reference)
         with progress:
             problem = play(ready, executor, limit, progress)
         shield()

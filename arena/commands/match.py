@@ -16,7 +16,7 @@ from rich.console import Console
 from caboose import bots as builtin
 from caboose.arena import controls
 from caboose.arena.blocks import CRASHED, FALLBACK, MOST_REPLAYS, RESTARTS, Plan
-from caboose.arena.commands.cluster import DaskOption, PinOption, make_cluster, make_local
+from caboose.arena.commands.cluster import DaskOption, PinOption, ScaleOption, make_cluster, make_local
 from caboose.arena.commands.table import PANEL as TABLE
 from caboose.arena.commands.table import PLAYERS_RANGE, PresetOption, RuleOption, SetOption, make_rules
 from caboose.arena.commands.untrusted import (
@@ -46,6 +46,7 @@ from caboose.arena.report import (
     silence,
 )
 from caboose.arena.results import result_text, temporary_beside, write_result
+from caboose.arena.scaling import HERE, measure_speed, parse_reference
 from caboose.protocol.child import hide
 from caboose.protocol.referee import FAULT_POLICIES
 from caboose.protocol.timing import DEFAULT_GUARD, DEFAULT_MARGIN, DEFAULT_STARTUP, TimeControl
@@ -181,6 +182,7 @@ def match(
     ] = None,
     dask: DaskOption = None,
     pin: PinOption = False,
+    scale_tc: ScaleOption = None,
     seed: Annotated[
         str | None,
         typer.Option(
@@ -284,6 +286,9 @@ def match(
         grace=grace,
         startup=start_timeout * 1000,
     )
+    given = None if scale_tc is None else parse_reference("--scale-tc", scale_tc)
+    if given is not None and not control.timed:
+        raise CallError("--scale-tc: no time limits the moves: expected --movetime, --tc, --round-cap or --game-cap")
     number = make_seed(seed)
     to_output = json == STANDARD_OUTPUT
     if record == STANDARD_OUTPUT:
@@ -323,12 +328,15 @@ def match(
         )
         executor: Executor
         errors = Console(stderr=True, highlight=False)
+        reference = measure_speed() if given == HERE else None if given is None else float(given)
         if dask is not None:
             commands = [entrant.command for entrant in entrants if not entrant.builtin]
-            executor = cluster = make_cluster(dask, commands, errors, sandbox=sandbox, most=concurrency, pin=pin)
+            executor = cluster = make_cluster(
+                dask, commands, errors, sandbox=sandbox, most=concurrency, pin=pin, reference=reference
+            )
             workers = cluster.width
         else:
-            executor = make_local(workers, len(entries), errors, pin=pin)
+            executor = make_local(workers, len(entries), errors, pin=pin, reference=reference)
         print_heading(console, plan, blocks)
         with MatchProgress(Console(stderr=True), blocks * len(entries)) as progress:
             result = play_match(plan, blocks, executor, progress, concurrency=workers, record=games)

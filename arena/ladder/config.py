@@ -16,6 +16,7 @@ from caboose.arena.controls import make_control, parse_tc
 from caboose.arena.errors import CallError
 from caboose.arena.lineup import Contestant, Entrant, builtin_command, make_builtin
 from caboose.arena.naming import MAX_LABEL
+from caboose.arena.scaling import parse_reference
 from caboose.engine.rules import MAX_PLAYERS, MIN_PLAYERS, OPTIONS, Rules, RulesError
 from caboose.protocol.child import Resources
 from caboose.protocol.launch import Launch
@@ -82,7 +83,8 @@ class ListSpec:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LadderSpec:
     """A whole ladder. ``in_process`` plays built-in bots inside the referee; ``records`` keeps the games as text,
-    ``logs`` all that was said in them; ``pin`` binds engines to cores."""
+    ``logs`` all that was said in them; ``pin`` binds engines to cores. ``scale_tc`` is the speed to which limits of time
+    are scaled, if they are: nodes a second, or ``scaling.HERE``."""
 
     seed: int
     in_process: bool
@@ -91,6 +93,7 @@ class LadderSpec:
     lists: tuple[ListSpec, ...]
     logs: bool = False
     pin: bool = False
+    scale_tc: float | str | None = None
 
     def engine(self, name: str) -> EngineSpec:
         """The engine of that name. Raises ``KeyError``."""
@@ -126,6 +129,9 @@ def parse_spec(text: str, path: Path) -> LadderSpec:
     seed = read_seed(top)
     in_process, records, pin = top.truth("in_process", False), top.truth("records", True), top.truth("pin", False)
     logs = top.truth("logs", False)
+    scale_tc = top.take("scale_tc", None)
+    if scale_tc is not None:
+        scale_tc = parse_reference(f"{path}: scale_tc:", scale_tc)
     engines = [read_engine(table, path.parent) for table in top.tables("engine")]
     _check_twice(path, "engine", [engine.name for engine in engines])
     names = [engine.name for engine in engines]
@@ -140,6 +146,7 @@ def parse_spec(text: str, path: Path) -> LadderSpec:
         lists=tuple(lists),
         logs=logs,
         pin=pin,
+        scale_tc=scale_tc,
     )
 
 

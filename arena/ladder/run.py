@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 import numpy as np
 
@@ -25,7 +25,10 @@ from caboose.arena.ladder.schedule import Schedule, block_seed, make_schedule
 from caboose.arena.ladder.store import BlockKey, Entry, ListRow, Store
 from caboose.arena.lineup import Lineup
 from caboose.arena.results import Played
+from caboose.arena.scaling import HERE, measure_speed
 from caboose.protocol.launch import SandboxError, check_sandbox
+
+REFERENCE: Final = "reference speed"  # among the settings of the database
 
 
 class Watcher(Protocol):
@@ -191,7 +194,7 @@ def play(
                     faults = fault_rows(result)
                     span = books[key.list].write(task, result) if key.list in books else None
                     now = datetime.now(UTC).isoformat(timespec="seconds")
-                    run.store.commit(key, games, faults, finished=now, record=span)
+                    run.store.commit(key, games, faults, finished=now, record=span, scale=result.scale)
                     left_out.played(key)
                     by_number[key.list].schedule.add(key, np.stack(games))
                     watcher.block_over(key, games, faults)
@@ -202,6 +205,21 @@ def play(
         except (OSError, PlayError) as error:
             return str(error)
     return "; ".join(left_out.told(new=True))
+
+
+def reference_speed(run: Run, given: float | str | None) -> float | None:
+    """The speed in nodes a second to which limits of time are scaled, if they are: that which the ladder keeps, else
+    ``given``, a number or ``scaling.HERE``, which is kept from then on. Raises ``CallError`` where they differ."""
+    kept = float(run.store.meta(REFERENCE) or 0)
+    speed = kept if given is None or (kept and given == HERE) else measure_speed() if given == HERE else float(given)
+    if kept and speed != kept:
+        raise CallError(
+            f"{run.folder}: limits of time are scaled to {kept:,.0f} nodes/s here: expected that, not {speed:,.0f}"
+        )
+    if speed and not kept:
+        speed = float(round(speed))
+        run.store.set_meta(REFERENCE, str(speed))
+    return speed or None
 
 
 def open_store(folder: Path, *, writing: bool = False) -> Store:

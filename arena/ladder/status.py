@@ -13,6 +13,7 @@ from rich.text import Text
 from caboose.arena.errors import CallError
 from caboose.arena.ladder.config import LadderSpec
 from caboose.arena.ladder.left_out import LeftOut
+from caboose.arena.ladder.run import REFERENCE
 from caboose.arena.ladder.schedule import make_schedule
 from caboose.arena.ladder.store import FaultFound, ListRow, Store
 
@@ -48,6 +49,8 @@ def status_data(folder: Path, spec: LadderSpec, store: Store, runner: str) -> di
         "blocks": blocks,
         "games": games,
         "last": last.finished if last else None,
+        "reference_speed": float(store.meta(REFERENCE) or 0) or None,
+        "scales": dict(zip(("blocks", "least", "most"), store.scales(), strict=True)),
         "left_out": [*LeftOut(store).told()],
         "faults": sum(not found.replayed for found in store.faults()),
         "lists": lists,
@@ -75,6 +78,11 @@ def print_status(console: Console, folder: Path, spec: LadderSpec, store: Store,
     faults = f", {_counted(data['faults'], 'fault')}" if data["faults"] else ""
     _say(console, f"{folder}: {state}", style="bold")
     _say(console, f"{_counted(data['blocks'], 'block')}, {_counted(data['games'], 'game')}{faults}{last}")
+    if data["reference_speed"]:
+        scales = data["scales"]
+        factors = f", {scales['least']:g} to {scales['most']:g} times as long in {_counted(scales['blocks'], 'block')}"
+        told = f"limits of time are scaled to {data['reference_speed']:,.0f} nodes/s"
+        _say(console, told + (factors if scales["blocks"] else ""))
     for text in data["left_out"]:
         _say(console, text, style="red")
     if data["lists"]:

@@ -52,6 +52,11 @@ CREATE TABLE faults (
 CREATE INDEX faults_of_block ON faults (block);
 """
 
+# Only where it is needed, so that a Caboose that does not know it can use the others.
+_SCALES: Final = """
+CREATE TABLE IF NOT EXISTS scales (block INTEGER PRIMARY KEY REFERENCES blocks, factor REAL NOT NULL)
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -237,9 +242,10 @@ class Store:
         *,
         finished: str,
         record: tuple[int, int] | None,
+        scale: float = 1.0,
     ) -> int:
         """Keeps a whole block, in one piece; returns its number in the database. ``record`` is where its games stand in
-        the list's file, and how many bytes they take."""
+        the list's file, and how many bytes they take. ``scale`` says how much longer limits of time were."""
         with self._writing() as connection:
             at, length = record or (None, None)
             lineup = lineup_text(key.lineup)
@@ -249,6 +255,9 @@ class Store:
             )
             block = done.lastrowid
             assert block is not None
+            if scale != 1:
+                connection.execute(_SCALES)
+                connection.execute("INSERT INTO scales VALUES (?, ?)", (block, scale))
             rows = [(block, number, seats.tobytes()) for number, seats in enumerate(games)]
             connection.executemany("INSERT INTO games VALUES (?, ?, ?)", rows)
             for row in faults:
@@ -344,6 +353,13 @@ class Store:
             ORDER BY list, number, lineup, game, faults.rowid"""
         for block, game, seat, entry, kind, detail, round, decision, replayed in self._rows(sql, list):
             yield FaultFound(block, game, seat, entry, Fault(kind, detail, round, decision), bool(replayed))
+
+    def scales(self) -> tuple[int, float, float]:
+        """Of how many blocks the limits of time were scaled, and the least and the largest factor; 1 for none."""
+        if not list(self._rows("SELECT 1 FROM sqlite_master WHERE name = 'scales'")):
+            return 0, 1.0, 1.0
+        ((count, least, most),) = self._rows("SELECT count(*), min(factor), max(factor) FROM scales")
+        return int(count), float(least or 1), float(most or 1)
 
     def record_end(self, list: int) -> int:
         """Where the games of a list end that stand in its record file and belong to blocks that are kept."""
