@@ -46,9 +46,10 @@ def pinning_problem(cores: Sequence[Core], blocks: int, engines: int) -> str:
     if len(cores) >= blocks * engines:
         return ""
     who = "engines of a block share cores" if len(cores) >= blocks else "blocks share cores"
+    fewer = ", or a smaller --concurrency" if blocks > 1 else ""
     return (
-        f"--pin: {len(cores)} cores are too few for {_counted(blocks, 'block')} of {engines} engines at a time, "
-        f"so {who}; expected {blocks * engines} cores, or a smaller --concurrency"
+        f"--pin: {_counted(len(cores), 'core')} will not do for {_counted(blocks, 'block')} of {engines} engines at a "
+        f"time, so {who}; expected {blocks * engines} cores{fewer}"
     )
 
 

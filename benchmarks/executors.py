@@ -189,10 +189,8 @@ def main() -> None:
             for name, cost in costs.items():
                 more = "" if name == "here" else f"   overhead {sum(cost[:3]) - sum(played[:3]):.1f} ms of CPU"
                 times = f"   {played.wall / cost.wall:.2f} times as fast"
-                print(
-                    f"  {name:26} {cost.here:9.2f} {cost.scheduler:10.2f} {cost.others:8.2f} {cost.wall:8.2f}{times}{more}",
-                    flush=True,
-                )
+                figures = f"{cost.here:9.2f} {cost.scheduler:10.2f} {cost.others:8.2f} {cost.wall:8.2f}"
+                print(f"  {name:26} {figures}{times}{more}", flush=True)
 
 
 if __name__ == "__main__":

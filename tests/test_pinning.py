@@ -53,7 +53,7 @@ def test_blocks_and_engines_share_no_core_while_there_are_enough() -> None:
 def test_too_few_cores_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("caboose.arena.pinning.CAN_BIND", True)
     assert pinning_problem(FOUR, 2, 2) == ""
-    assert "4 cores are too few for 1 block of 5 engines at a time, so engines of a block share" in pinning_problem(
+    assert "4 cores will not do for 1 block of 5 engines at a time, so engines of a block share" in pinning_problem(
         FOUR, 1, 5
     )
     assert "so blocks share cores; expected 10 cores" in pinning_problem(FOUR, 5, 2)
