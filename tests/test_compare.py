@@ -19,7 +19,7 @@ from caboose.arena.cli import run
 from caboose.arena.compare.comparison import Comparison
 from caboose.arena.compare.judge import Judge, values_of
 from caboose.arena.compare.run import Verdict, interval, make_judge, run_test
-from caboose.arena.executors import Done, LocalExecutor, Task
+from caboose.arena.executors import Done, LocalExecutor, OnLost, Task
 from caboose.arena.ladder.board import read_board
 from caboose.arena.ladder.config import EngineSpec
 from caboose.arena.ladder.edit import init
@@ -64,7 +64,9 @@ class Disordered(LocalExecutor):
         self._random = Random(seed)
         self._at_once = at_once
 
-    def run(self, tasks: Iterable[Task | None], on_game: Callable[[], None]) -> Iterator[Done]:
+    def run(
+        self, tasks: Iterable[Task | None], on_game: Callable[[], None], on_lost: OnLost | None = None
+    ) -> Iterator[Done]:
         waiting: list[Task] = []
         source = iter(tasks)
         while True:
@@ -212,7 +214,7 @@ def test_calls_that_make_no_sense(tmp_path: Path, capsys: pytest.CaptureFixture[
     short = [*CALL.split(), "--max-blocks", "12", "--state", str(state)]
     assert run(short) == 3
     ladder, other = tmp_path / "ladder", tmp_path / "other"
-    init(ladder, 1, in_process=True, records=False)
+    init(ladder, 1, in_process=True, records=False, logs=False)
     other.mkdir()
     (other / "thesis.txt").touch()
     capsys.readouterr()

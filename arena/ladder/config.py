@@ -83,8 +83,8 @@ class ListSpec:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LadderSpec:
     """A whole ladder. ``in_process`` plays built-in bots inside the referee; ``records`` keeps the games as text,
-    ``logs`` all that was said in them; ``pin`` binds engines to cores. ``scale_tc`` is the speed to which limits of time
-    are scaled, if they are: nodes a second, or ``scaling.HERE``."""
+    ``logs`` all that was said in them; ``pin`` binds engines to cores. ``scale_tc`` is the speed to which limits of
+    time are scaled, if they are: nodes a second, or ``scaling.HERE``."""
 
     seed: int
     in_process: bool

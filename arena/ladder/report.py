@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
-from caboose.arena.fairness import Gain, Seats, gain, seat_bias, whole_blocks
+from caboose.arena.fairness import Gain, Seats, gain, seat_bias
 from caboose.arena.ladder.board import Board, Sums, read_board
 from caboose.arena.ladder.config import LadderSpec
 from caboose.arena.ladder.described import show_commands, show_engines, show_lists

@@ -344,7 +344,8 @@ class Store:
 
     def ended(self, lists: Sequence[ListRow]) -> Integers:
         """The numbers that ``all_games`` gives the blocks of ``lists``, in the order in which the blocks ended."""
-        return np.argsort(np.concatenate([np.zeros(0, np.int64), *(self._ids(row.id) for row in lists)]))
+        sql = "SELECT id FROM blocks WHERE list = ? ORDER BY number, lineup"
+        return np.argsort(np.array([id for row in lists for (id,) in self._rows(sql, row.id)], np.int64))
 
     def faults(self, list: int | None = None) -> Iterator[FaultFound]:
         """The faults, all or those of a list, in the order of the blocks."""

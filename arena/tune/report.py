@@ -11,7 +11,7 @@ import numpy as np
 
 from caboose.arena import caboose_version
 from caboose.arena.pages.page import Cell, Column, Fact, Page, Section
-from caboose.arena.pages.plots import Axis, Dots, Figure, Grid, Line, Plot, Rows, Rule
+from caboose.arena.pages.plots import Axis, Dots, Figure, Grid, Layer, Line, Plot, Rows, Rule
 from caboose.arena.sequential import CONTINUE
 from caboose.arena.tune.outcome import gain_text, number, unit_of, verdict_lines
 from caboose.arena.tune.run import Study
@@ -147,7 +147,7 @@ def _slices(part: Section, study: Study, surface: Surface, middle: Values) -> No
         band = Line(
             x=xs, y=mean.tolist(), low=(mean - half).tolist(), high=(mean + half).tolist(), label="expected gain"
         )
-        layers = [
+        layers: list[Layer] = [
             band,
             Rule(at=0.0, across=True),
             Dots(x=[middle[at]], y=[surface.gain(middle).mean], tone="vermillion", label="recommended"),
@@ -191,7 +191,7 @@ def _contours(part: Section, study: Study, surface: Surface, middle: Values) -> 
         tried = study.search.seen.candidates
         plots = []
         for title, values in (("expected gain", mean), ("standard error", error)):
-            layers = [
+            layers: list[Layer] = [
                 Grid(x_edges=x_edges, y_edges=y_edges, values=values.tolist(), form=",.3g"),
                 Dots(x=[v[one] for v in tried], y=[v[other] for v in tried], tone="quiet", label="tried"),
                 Dots(x=[across.current], y=[up.current], tone="green", label="now"),
@@ -242,5 +242,5 @@ def _axis(parameter: Parameter) -> Axis:
 def _value(parameter: Parameter, place: float) -> float:
     """The value at a place, not rounded to what is allowed."""
     if parameter.log:
-        return parameter.low * (parameter.high / parameter.low) ** place
+        return float(parameter.low * (parameter.high / parameter.low) ** place)
     return parameter.low + place * (parameter.high - parameter.low)
