@@ -49,7 +49,7 @@ def start(search: Search, method: str) -> Flow:
         yield from spsa(search)
         surface = search.surface()
         return search.recommend(search.steps[-1].values, surface)
-    yield from race(search, _proposer(search, method))
+    yield from race(search, _proposer(search, method), near=method != "random")
     surface = search.surface()
     return search.recommend(surface.best(search.seed), surface)
 

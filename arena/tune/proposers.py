@@ -19,6 +19,7 @@ from caboose.arena.tune.space import Floats, Space
 from caboose.arena.tune.surface import Surface
 
 DIGITS: Final = 6  # of what a sampler is told: the last bits of a sum differ from machine to machine
+SPREAD: Final = 0.35  # of the budget
 SIGMA: Final = 0.25  # of the range, with which CMA-ES begins
 
 
@@ -29,7 +30,7 @@ class RandomProposer:
         self._count = len(space)
         self._generator = np.random.default_rng(seed)
 
-    def propose(self, count: int, surface: Surface | None) -> Sequence[Floats]:
+    def propose(self, count: int, surface: Surface | None, share: float) -> Sequence[Floats]:
         """The next of them."""
         return list(self._generator.random((count, self._count)))
 
@@ -40,21 +41,23 @@ class RandomProposer:
 class TpeProposer:
     """Optuna's tree-structured Parzen estimator (Bergstra et al. 2011), with the parameters together (Watanabe 2023).
 
-    The first batch is spread evenly. Each later one comes of all candidates so far, as the surface now sees them.
+    The first batches, ``SPREAD`` of the budget, are spread evenly. Each later one comes of all candidates so far, as
+    the surface now sees them.
     """
 
     def __init__(self, space: Space, seed: int) -> None:
+        from scipy.stats import qmc
+
         self._space = space
         self._seed = seed
         self._batch = 0
+        self._spread = qmc.Halton(len(space), seed=seed)
 
-    def propose(self, count: int, surface: Surface | None) -> Sequence[Floats]:
+    def propose(self, count: int, surface: Surface | None, share: float) -> Sequence[Floats]:
         """The next batch."""
         self._batch += 1
-        if surface is None:
-            from scipy.stats import qmc
-
-            return list(qmc.Halton(len(self._space), seed=self._seed).random(count))
+        if surface is None or share < SPREAD:
+            return list(self._spread.random(count))
         optuna = load("optuna")
         ranges = _ranges(optuna, self._space)
         with _quiet(optuna):
@@ -89,7 +92,7 @@ class CmaProposer:
             population_size=batch,
         )
 
-    def propose(self, count: int, surface: Surface | None) -> Sequence[Floats]:
+    def propose(self, count: int, surface: Surface | None, share: float) -> Sequence[Floats]:
         """The next generation."""
         return [self._search.ask() for _ in range(count)]
 

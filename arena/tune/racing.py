@@ -13,9 +13,11 @@ from typing import Final, Protocol
 import numpy as np
 
 from caboose.arena.tune.search import Asking, Job, Search
-from caboose.arena.tune.space import Floats, Values
+from caboose.arena.tune.space import Floats, Space, Values
 from caboose.arena.tune.surface import Surface
 
+NEAR: Final = 0.5  # of a batch, that is tried around the best besides
+REACH: Final = 0.12  # of each range
 STAGES: Final = (4, 8, 16)  # units that a candidate has played after each
 CLEARLY: Final = 1.3  # standard errors that a candidate must be behind to leave
 
@@ -23,38 +25,55 @@ CLEARLY: Final = 1.3  # standard errors that a candidate must be behind to leave
 class Proposer(Protocol):
     """Where candidates come from."""
 
-    def propose(self, count: int, surface: Surface | None) -> Sequence[Floats]:
-        """That many places of the unit cube to be tried next; ``surface`` is what is known."""
+    def propose(self, count: int, surface: Surface | None, share: float) -> Sequence[Floats]:
+        """That many places of the unit cube to be tried next; ``surface`` is what is known, and ``share`` of the budget
+        is spent."""
 
     def told(self, places: Sequence[Floats], gains: Sequence[float]) -> None:
         """What is now expected of those that were proposed last."""
 
 
-def race(search: Search, proposer: Proposer) -> Asking:
-    """Tries batch after batch until the budget is spent."""
+def race(search: Search, proposer: Proposer, *, near: bool) -> Asking:
+    """Tries batch after batch until the budget is spent; with ``near`` also candidates around the best so far, in pairs
+    on either side of it, which say in which direction it gets better."""
     space, unit = search.space, 0
+    generator = np.random.default_rng([search.seed, 1])
     surface: Surface | None = None
     leader = space.current
-    while search.spent < search.budget:
-        places = proposer.propose(search.batch, surface)
+    while (search.budget - search.spent) // search.price >= 2 * (search.batch + 2):  # two units for all
+        places = proposer.propose(search.batch, surface, search.spent / search.budget)
         candidates = [space.values(place) for place in places]
-        alive = list(dict.fromkeys([space.current, leader, *candidates]))
+        more = _around(space, leader, near_count(search.batch), generator) if near and surface is not None else []
+        alive = list(dict.fromkeys([space.current, leader, *candidates, *more]))
         played = 0
         for stage in STAGES:
-            jobs = [Job(values, number) for values in alive for number in range(unit + played, unit + stage)]
-            yield from search.play(jobs)
-            played = stage
-            left = _survivors(search, alive, range(unit, unit + stage))
-            search.dropped += (len(alive) - len(left)) if stage < STAGES[-1] else 0
-            alive = left
-            if len(alive) < 2 or search.spent >= search.budget:
+            most = played + (search.budget - search.spent) // (search.price * len(alive))
+            until = min(stage, most)
+            if until == played or len(alive) < 2:
                 break
+            yield from search.play([Job(values, unit + at) for values in alive for at in range(played, until)])
+            played = until
+            if stage < STAGES[-1]:
+                left = _survivors(search, alive, range(unit, unit + played))
+                search.dropped += len(alive) - len(left)
+                alive = left
         unit += STAGES[-1]
         surface = search.surface()
         proposer.told(places, surface.mean(space.places(candidates)).tolist())
-        tried = search.seen.candidates
-        leader = tried[int(np.argmax(surface.mean(space.places(tried))))]
+        leader = surface.peak()
         search.note(leader)
+
+
+def near_count(batch: int) -> int:
+    """How many candidates are tried near the best, besides the batch: an even number."""
+    return 2 * round(NEAR * batch / 2)
+
+
+def _around(space: Space, leader: Values, count: int, generator: np.random.Generator) -> list[Values]:
+    """Candidates around the best, in pairs that lie opposite each other."""
+    centre = np.clip(space.places([leader])[0], REACH, 1 - REACH)
+    signs = generator.choice([-1.0, 1.0], size=(count // 2, len(space)))
+    return [space.values(centre + way * REACH * sign) for sign in signs for way in (1, -1)]
 
 
 def _survivors(search: Search, alive: Sequence[Values], units: Iterable[int]) -> list[Values]:

@@ -56,6 +56,12 @@ class Parameter:
         near = {self.snapped(value - self.step), self.snapped(value + self.step)}
         return sorted(near - {value})
 
+    def around(self, value: float, share: float) -> list[float]:
+        """The allowed values about ``share`` of the range below and above one, at least a step."""
+        at = self.place(value)
+        wide = {self.value(at - share), self.value(at + share)} - {value}
+        return sorted(wide) if wide else self.neighbours(value)
+
     def text(self, value: float) -> str:
         """``value`` as the engine is given it."""
         if self.kind == "check":

@@ -4,9 +4,9 @@ A Gaussian process (Rasmussen & Williams, *Gaussian Processes for Machine Learni
 squared exponential kernel of one length for each parameter, seen through the contrasts of ``observations`` with their
 known noise: so it knows differences only, and they are all that is asked for. (Libraries take values of points, not
 differences.) The lengths and the height are the most likely ones under priors: logarithms of lengths are normal about
-0.35 · d^½ for d parameters, since a surface of many parameters that matters in all of them could never be found (as in
+0.25 · d^½ for d parameters, since a surface of many parameters that matters in all of them could never be found (as in
 Hvarfner, Hellsten & Nardi, *Vanilla Bayesian optimization performs great in high dimensions*, 2024); that of the height
-is about 0.4 of the deviation of a block."""
+is about 0.6 of the deviation of a block."""
 
 from __future__ import annotations
 
@@ -19,12 +19,14 @@ import numpy as np
 from caboose.arena.tune.observations import Contrasts
 from caboose.arena.tune.space import Floats, Space, Values
 
-LENGTH: Final = 0.35
+LENGTH: Final = 0.25
 LENGTH_SPREAD: Final = 0.7  # of the logarithm
-HEIGHT: Final = 0.4
+HEIGHT: Final = 0.6
 HEIGHT_SPREAD: Final = 1.0
 STARTS: Final = 2048  # places that are looked at before the best of them are climbed from
 CLIMBED: Final = 8
+CAUTION: Final = 0.5
+LEAST: Final = 1 / 1024  # of the range, that changes of single parameters go down to
 KEEPING: Final = 0.05  # of the gain, that leaving parameters as they are may cost
 SURE: Final = 1.959963984540054  # standard errors of a 95 % interval
 _JITTER: Final = 1e-9
@@ -62,7 +64,9 @@ class Surface:
         of = contrasts.of
         covariance = of @ self._kernel(self._places, self._places) @ of.T
         covariance[np.diag_indices_from(covariance)] += contrasts.noise
-        self._lower: Floats = np.linalg.cholesky(covariance + _JITTER * contrasts.noise * np.eye(len(covariance)))
+        self._lower = np.asarray(
+            np.linalg.cholesky(covariance + _JITTER * contrasts.noise * np.eye(len(covariance))), np.float64
+        )
         self._weights: Floats = np.dot(of.T, _solved(self._lower, contrasts.seen))
 
     # --- what it says ---
@@ -87,8 +91,13 @@ class Surface:
         cross = self._kernel(places, self._places) - self._kernel(self._origin, self._places)
         return np.asarray(cross @ self._weights)
 
+    def peak(self) -> Values:
+        """The values with the highest expected gain that a climb from the best candidate leads to."""
+        return self.space.values(self._climb(self._places[int(np.argmax(self.mean(self._places)))]))
+
     def best(self, seed: int) -> Values:
-        """The values with the highest expected gain, the current ones if no gain is expected.
+        """What is recommended: the values with the highest expected gain less ``CAUTION`` standard errors, so that no
+        place wins because little is known of it; the current ones where that is not above 0.
 
         Looks at all that was tried and at ``STARTS`` places by a low-discrepancy sequence, and climbs from the best.
         """
@@ -96,8 +105,10 @@ class Surface:
 
         spread = qmc.Sobol(len(self.space), seed=seed).random(STARTS)
         places = np.vstack([self._places, spread])
-        order = np.argsort(-self.mean(places), kind="stable")[:CLIMBED]
-        found = {self.space.values(self._climb(places[at])) for at in order} | {self.space.current}
+        climbed = [self._climb(places[at]) for at in np.argsort(-self.mean(places), kind="stable")[:CLIMBED]]
+        places = np.vstack([places, *climbed])
+        order = np.argsort(-self._cautious(places), kind="stable")[:CLIMBED]
+        found = {self.space.values(places[at]) for at in order} | {self.space.current}
         return self._kept(max((self._stepped(values) for values in sorted(found)), key=self._height_of))
 
     def importance(self) -> Floats:
@@ -120,8 +131,12 @@ class Surface:
 
     # --- how it is found ---
 
+    def _cautious(self, places: Floats) -> Floats:
+        mean, error = self.gains(places)
+        return mean - CAUTION * error
+
     def _height_of(self, values: Values) -> float:
-        return float(self.mean(self.space.places([values]))[0])
+        return float(self._cautious(self.space.places([values]))[0])
 
     def _climb(self, start: Floats) -> Floats:
         from scipy.optimize import minimize
@@ -135,19 +150,22 @@ class Surface:
         return np.asarray(minimize(down, start, jac=True, bounds=bounds, method="L-BFGS-B", options={"maxiter": 100}).x)
 
     def _stepped(self, values: Values) -> Values:
-        """The best that steps of single parameters lead to: rounding to allowed values may have left the top."""
-        height = self._height_of(values)
+        """The best that changes of single parameters lead to: first by a 16th of the range, in the end by a step."""
+        height, share = self._height_of(values), 1 / 16
         while True:
             near = [
                 (*values[:at], value, *values[at + 1 :])
                 for at, parameter in enumerate(self.space.parameters)
-                for value in parameter.neighbours(values[at])
+                for value in parameter.around(values[at], share)
             ]
-            heights = self.mean(self.space.places(near))
+            heights = self._cautious(self.space.places(near)) if near else np.array([-np.inf])
             at = int(np.argmax(heights))
-            if heights[at] <= height + 1e-9 * self.height:
+            if heights[at] > height + 1e-9 * self.height:
+                values, height = near[at], float(heights[at])
+            elif share > LEAST:
+                share /= 2
+            else:
                 return values
-            values, height = near[at], float(heights[at])
 
     def _kept(self, values: Values) -> Values:
         """The same with the current value of each parameter that hardly matters, least first: all together may cost
