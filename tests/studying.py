@@ -51,7 +51,7 @@ format = 1
 seed = 7
 method = "{method}"
 objective = "score.py:score"
-blocks = 240
+blocks = 150
 
 [engine]
 builtin = "mcts"
