@@ -45,6 +45,7 @@ from caboose.arena.games import NOBODY, Games
 
 UNITS: Final = ("elo", "nelo", "pips")
 FEWEST: Final = 12  # blocks before a verdict: the variance of fewer is too uncertain
+_DIGITS: Final = 4  # of a pip
 NELO: Final = 800 / math.log(10)  # of one standard deviation of a game
 
 Mask = npt.NDArray[np.bool_]
@@ -196,7 +197,9 @@ def block_values(games: Games, one: int, other: int | None, unit: str) -> tuple[
     total = np.bincount(groups.block, values.sum(axis=1), minlength=groups.blocks)
     seats = np.bincount(groups.block, weight.sum(axis=1), minlength=groups.blocks)
     known = seats > 0
-    return np.unique(games.block[game])[known], total[known] / seats[known]
+    mean = total[known] / seats[known]
+    # Margins are kept in 24 bits: blocks that are even shall be so exactly.
+    return np.unique(games.block[game])[known], np.round(mean, _DIGITS) if unit == "pips" else mean
 
 
 def expected_blocks(test: SequentialTest, effect: float, deviation: float, llr: float = 0.0) -> float:

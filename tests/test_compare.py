@@ -14,10 +14,12 @@ from random import Random
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from caboose.arena.cli import run
 from caboose.arena.compare.comparison import Comparison
 from caboose.arena.compare.judge import Judge, values_of
+from caboose.arena.compare.progress import CompareProgress
 from caboose.arena.compare.run import Verdict, interval, make_judge, run_test
 from caboose.arena.executors import Done, LocalExecutor, OnLost, Task
 from caboose.arena.ladder.board import read_board
@@ -42,13 +44,14 @@ def engine(name: str, builtin: str = "") -> EngineSpec:
 def comparison(players: int = 2, *, pool: EngineSpec | None = None, **more: object) -> Comparison:
     """``planner`` against ``greedy``, which is a matter of some fifty blocks."""
     settings: dict[str, object] = {
+        "other": engine("greedy"),
         "rules": Rules.of("family", players, rounds=1),
         "control": TimeControl(nodes=1),
         "bounds": SequentialTest(low=0, high=60, unit="elo"),
         "seed": 7,
         "in_process": True,
     }
-    return Comparison(one=engine("planner"), other=engine("greedy"), pool=pool, **settings | more)  # type: ignore[arg-type]
+    return Comparison(one=engine("planner"), pool=pool, **settings | more)  # type: ignore[arg-type]
 
 
 def figures(found: Verdict) -> Verdict:
@@ -126,6 +129,16 @@ def test_a_comparison_that_is_killed_ends_as_one_that_is_not(tmp_path: Path) -> 
         assert store.counts() == blocks
 
 
+def test_two_that_play_alike_are_told_so() -> None:
+    with CompareProgress(Console(stderr=True)) as progress:
+        alike = comparison(
+            4, other=engine("same", "planner"), most=12, bounds=SequentialTest(low=0, high=1, unit="pips")
+        )
+        found = run_test(alike, LocalExecutor(), watcher=progress)
+        assert "all blocks are the same" in " ".join(progress._gains())
+    assert (found.verdict, found.llr, found.pips.value, found.pips.half) == (CONTINUE, 0, 0, 0)
+
+
 def test_seats_are_shared() -> None:
     tables = {2: [(5, 6)], 4: [(5, 6, 6, 6), (6, 5, 5, 5)], 5: [(5, 5, 6, 6, 6), (6, 6, 5, 5, 5)]}
     for players, expected in tables.items():
@@ -168,7 +181,7 @@ def test_blocks_say_who_was_ahead() -> None:
     (block,) = values_of(fabricated(games, points), {1: 0, 2: 1}, [(0, 0, 0)])
     assert block.pairs == (1, 1, 1)
     assert block.first == (1.0, 1.0)
-    assert block.values == pytest.approx(((10 + 0 - 29) / 3, 0.5))
+    assert block.values == pytest.approx(((10 + 0 - 29) / 3, 0.5), abs=1e-4)
     # A fault of the pool takes the game away, one of the two is lost for it.
     (block,) = values_of(fabricated(games, points, fault=3), {1: 0, 2: 1}, [(0, 0, 1)])
     assert block.values == pytest.approx(((0 - 29) / 2, 0.25))

@@ -187,10 +187,10 @@ def test_blocks_of_two_contestants() -> None:
     _, pips = block_values(games, 0, 2, "pips")
     # Of three a margin is (b + c) / 2 - a: one and a half times its distance from the mean.
     mine, theirs = (np.where(games.player == who, games.margin, 0).sum(axis=1).reshape(40, 3) for who in (0, 2))
-    assert pips == pytest.approx((mine - theirs).mean(axis=1) * 2 / 3)
+    assert pips == pytest.approx((mine - theirs).mean(axis=1) * 2 / 3, abs=1e-4)
     assert block_values(games, 2, 0, "pips")[1] == pytest.approx(-pips)
     _, all_pips = block_values(games, 0, None, "pips")
-    assert all_pips == pytest.approx(mine.mean(axis=1))
+    assert all_pips == pytest.approx(mine.mean(axis=1), abs=1e-4)
     _, against_all = block_values(games, 0, None, "elo")
     assert against_all == pytest.approx((scores + block_values(games, 0, 1, "elo")[1]) / 2)
 
@@ -206,8 +206,8 @@ def test_a_hero_against_copies_is_compared_with_all_of_them() -> None:
 def test_blocks_between_the_same_are_even() -> None:
     games = same(20, 4, 4, np.random.default_rng(7))
     assert block_values(games, 0, None, "elo")[1] == pytest.approx(np.full(20, 0.5))
-    assert block_values(games, 0, None, "pips")[1] == pytest.approx(np.zeros(20), abs=1e-5)
-    assert block_values(games, 0, 3, "pips")[1] == pytest.approx(np.zeros(20), abs=1e-5)
+    assert (block_values(games, 0, None, "pips")[1] == 0).all()
+    assert (block_values(games, 0, 3, "pips")[1] == 0).all()
 
 
 def test_faults_in_a_comparison() -> None:
@@ -222,6 +222,6 @@ def test_faults_in_a_comparison() -> None:
     # In pips the seat at fault counts alone, with the margin that it has: 100 too little, and for the other too much.
     margins = [{who: games.margin[row][games.player[row] == who][0] for who in range(3)} for row in (3, 5)]
     ahead = sum((float(margin[0]) - float(margin[1])) * 2 / 3 for margin in margins)
-    assert block_values(with_fault(games, 4, seat[0]), 0, 1, "pips")[1][1] == pytest.approx((ahead - 100) / 3)
-    assert block_values(with_fault(games, 4, seat[1]), 0, 1, "pips")[1][1] == pytest.approx((ahead + 100) / 3)
-    assert block_values(with_fault(games, 4, seat[2]), 0, 1, "pips")[1][1] == pytest.approx(ahead / 2)
+    assert block_values(with_fault(games, 4, seat[0]), 0, 1, "pips")[1][1] == pytest.approx((ahead - 100) / 3, abs=1e-4)
+    assert block_values(with_fault(games, 4, seat[1]), 0, 1, "pips")[1][1] == pytest.approx((ahead + 100) / 3, abs=1e-4)
+    assert block_values(with_fault(games, 4, seat[2]), 0, 1, "pips")[1][1] == pytest.approx(ahead / 2, abs=1e-4)
