@@ -33,7 +33,7 @@ sys.path.append(str(Path(__file__).parents[1] / "tests"))
 from clusters import Cluster, running_cluster
 
 SMALL: Final = "greedy, 2 players, 1 round"
-LARGE: Final = "mcts, 2 players, 1 round, 1,500 nodes"
+LARGE: Final = "mcts, 2 players, 1 round, 400 nodes"
 COMMITS: Final = 2000
 
 
@@ -72,7 +72,7 @@ def spent(processes: list[psutil.Process]) -> float:
 
 def timed(executor: Executor, plan: Plan, blocks: int, others: Callable[[], list[psutil.Process]]) -> Cost:
     """Plays blocks once all workers are warm."""
-    for _ in executor.run((Task(plan, number) for number in range(8)), lambda: None):
+    for _ in executor.run((Task(plan, number) for number in range(4)), lambda: None):
         pass
     processes = others()
     scheduler = [process for process in processes if "distributed.cli.dask_scheduler" in process.cmdline()]
@@ -181,7 +181,7 @@ def main() -> None:
         several = [f"{kind} {count}" for kind in ("pool", "dask") for count in range(1, given.workers + 1)]
         for what, plan, blocks in (
             (SMALL, make_plan("greedy", 2, 1, TimeControl(nodes=1)), given.blocks),
-            (LARGE, make_plan("mcts", 2, 1, TimeControl(nodes=1500)), max(given.blocks // 10, 8)),
+            (LARGE, make_plan("mcts", 2, 1, TimeControl(nodes=400)), max(given.blocks // 10, 8)),
         ):
             print(what)
             costs = compare(cluster, plan, ["here", *several], blocks, given.turns)

@@ -65,7 +65,7 @@ def run(
         reference = reference_speed(ready, given)
         pin = pin or spec.pin
         executor: Executor
-        if dask is not None:
+        if dask is not None and ready.left:
             commands = [engine.command for engine in spec.engines if not engine.builtin]
             sandbox = any(engine.sandbox for engine in spec.engines)
             executor = make_cluster(
