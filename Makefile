@@ -79,6 +79,10 @@ soak: $(READY) ## look for rare faults of the rules and then of the referee, for
 kills: $(READY) ## kill a ladder KILLS=50 times, and compare it with one that nobody disturbed
 	@$(BIN)/python tests/killing.py --kills $(KILLS)
 
+.PHONY: cluster
+cluster: $(READY) ## kill clients, workers and the scheduler of a small Dask cluster while it plays a ladder (some minutes)
+	@$(BIN)/python tests/soak_cluster.py
+
 .PHONY: instructions
 instructions: $(READY) ## count the core's instructions (valgrind) and compare with the kept counts
 	@$(BIN)/python benchmarks/instructions.py

@@ -36,7 +36,16 @@ class Cluster:
 
     def start(self, *options: str) -> int:
         """Starts a worker, without waiting until it is there; its number."""
-        words = ["distributed.cli.dask_worker", self.address, "--no-nanny", "--nthreads", "1", "--no-dashboard"]
+        words = [
+            "distributed.cli.dask_worker",
+            self.address,
+            "--no-nanny",
+            "--nthreads",
+            "1",
+            "--no-dashboard",
+            "--death-timeout",
+            "60",
+        ]
         process = self._start([*words, "--local-directory", str(self._folder), *options])
         self._workers.append(process)
         return len(self._workers) - 1
