@@ -20,7 +20,7 @@ import time
 import zlib
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Final
+from typing import Any, Final
 
 from caboose.arena.cluster.facts import Command, Facts, gather_facts
 from caboose.arena.pinning import share_cores
@@ -159,7 +159,8 @@ class _Farm:
         while True:
             time.sleep(1.0)
             with self._lock:
-                old = [pair for pair in self._idle if time.monotonic() - pair[1].since > IDLE]
+                late = time.monotonic() - IDLE
+                old = [(run, player) for run, player in self._idle if player.since < late or not _known(run)]
                 self._idle = [pair for pair in self._idle if pair not in old]
                 done = not self._idle and not self._busy
                 self._sweeping = not done
@@ -170,19 +171,23 @@ class _Farm:
 
 
 _FARM: Final = _Farm()
-_KNOWN: Final[set[str]] = set()  # the runs for which this worker was looked at
+_LOOKS: Final[dict[str, tuple[Any, str]]] = {}  # the runs for which this worker was looked at: it, and that task
 
 
 def look(run: str, commands: Sequence[Command], sandbox: bool, speed: bool) -> Facts:
-    """Called on a worker before it plays for ``run``: what it has."""
-    _KNOWN.add(run)
+    """Called on a worker before it plays for ``run``: what it has. The client keeps hold of the result as long as it is
+    there, by which the worker sees that it is."""
+    from distributed import get_worker
+
+    worker = get_worker()
+    _LOOKS[run] = worker, worker.get_current_task()
     return gather_facts(commands, sandbox=sandbox, speed=speed)
 
 
 def play(run: str, task: bytes, pin: bool) -> bytes:
     """Called on a worker: plays a pickled task, with ``pin`` on cores of its own; its result, packed. Raises
     ``BlockError``, ``StrangerError``, ``UnwantedError``."""
-    if run not in _KNOWN:
+    if run not in _LOOKS:
         raise StrangerError
     return pack(_FARM.play(run, task, pin))
 
@@ -204,12 +209,17 @@ async def close(run: str) -> None:
         await asyncio.to_thread(_FARM.close, run)
 
 
-def _wanted(worker: object, key: str) -> bool:
-    """Whether the task of that key is still to be played: not when its client has gone or released it, or the worker
-    is closing."""
+def _known(run: str) -> bool:
+    """Whether the client of a run is there."""
+    return run in _LOOKS and _wanted(*_LOOKS[run])
+
+
+def _wanted(worker: Any, key: str) -> bool:
+    """Whether somebody wants the task of that key: not when its client has gone or released it, or the worker is
+    closing."""
     from distributed.core import Status
 
-    if worker.status not in (Status.running, Status.paused):  # type: ignore[attr-defined]
+    if worker.status not in (Status.running, Status.paused):
         return False
-    task = worker.state.tasks.get(key)  # type: ignore[attr-defined]
+    task = worker.state.tasks.get(key)
     return task is not None and task.state not in ("cancelled", "resumed")

@@ -37,6 +37,7 @@ class Link:
         self._on_end = on_end
         self._client = _connect(address)
         self._count = 0
+        self._looks: dict[str, Any] = {}  # of each worker, by which it sees that we are there
 
     @property
     def up(self) -> bool:
@@ -49,7 +50,7 @@ class Link:
 
     def look(self, about: Any, worker: str, commands: Sequence[Command], *, sandbox: bool, speed: bool) -> None:
         """What a worker has: ``Facts``."""
-        future = self._submit(worker, look, self.run, tuple(commands), sandbox, speed)
+        future = self._looks[worker] = self._submit(worker, look, self.run, tuple(commands), sandbox, speed)
 
         async def looked() -> Facts:
             (found,) = await self._client.gather([future], asynchronous=True)
