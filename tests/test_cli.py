@@ -21,7 +21,7 @@ from players import engine_command
 pytestmark = pytest.mark.usefixtures("still_readable")
 QUICK = ["--rounds", "1", "--blocks", "2", "--in-process", "--nodes", "20", "--seed", "3"]
 
-COMMANDS = ("match", "ladder", "engine", "verify", "show", "convert", "check", "perft", "rules")
+COMMANDS = ("match", "ladder", "suite", "engine", "verify", "show", "convert", "check", "perft", "rules")
 
 
 def caboose(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:

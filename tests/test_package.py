@@ -33,7 +33,7 @@ def run(*command: str | Path, cwd: Path) -> str:
 
 def package_files() -> set[str]:
     """All that an installed package has besides the compiled modules, as paths under ``caboose/``."""
-    kinds = {".py", ".pyi", ".pxd", ".h", ".tsv", ".css", ".typed"}
+    kinds = {".py", ".pyi", ".pxd", ".h", ".tsv", ".css", ".gz", ".typed"}
     return {
         f"caboose/{path.relative_to(ROOT).as_posix()}"
         for package in PACKAGES
