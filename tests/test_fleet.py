@@ -82,7 +82,6 @@ def fast(monkeypatch: pytest.MonkeyPatch) -> None:
     """No waiting: all that takes a while is over at once."""
     monkeypatch.setattr(fleet, "LOOK", 0.0)
     monkeypatch.setattr(executor, "TICK", 0.01)
-    monkeypatch.setattr(executor, "LOOKING", 0.0)
     monkeypatch.setattr(executor, "LEAST_SLOW", 0.0)
     monkeypatch.setattr(executor, "QUICK", 0.0)
     monkeypatch.setattr(fleet, "gather_facts", lambda commands: FACTS)
@@ -225,6 +224,7 @@ def test_limits_of_time_follow_the_speed_of_each_worker(monkeypatch: pytest.Monk
     ran = Ran(monkeypatch, well, {"a": FACTS, "b": slow, "c": tiny}, 6, reference=1000.0)
     scales = {worker: given["scale"] for (worker, _), given in zip(ran.script.played, ran.script.given, strict=True)}
     assert scales == {"a": 1.0, "b": 2.0}
+    assert "there: 2 workers, 2 blocks at a time, limits of time 1 to 2 times as long" in ran.told
     assert any(text.startswith("worker c is not used: 100 nodes/s against 1,000") for text in ran.told)
 
 

@@ -23,7 +23,7 @@ from caboose.arena.errors import RunError
 from caboose.arena.executors import MAX_LOSSES, Done, Losses, OnLost, Task, available
 
 FIRST: Final = 60.0  # seconds that a run waits for its first worker
-LOOKING: Final = 5.0  # seconds that a run waits for the others to tell what they have
+LOOKING: Final = 10.0  # seconds that a run waits for the others to tell what they have
 TICK: Final = 0.5  # seconds between two looks at the clock
 QUICK: Final = 1.0  # seconds: where blocks take less, each worker is sent as many again before it has ended those
 RECENT: Final = 100  # blocks by which it is known how long one takes

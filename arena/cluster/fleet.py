@@ -179,7 +179,10 @@ class Fleet:
     def told(self) -> str:
         """How many there are, for people."""
         threads = sum(worker.threads for worker in self.used)
-        return f"{_counted(len(self.used), 'worker')}, {_counted(threads, 'block')} at a time"
+        scales = sorted({worker.scale for worker in self.used})
+        factors = f"{scales[0]:g} to {scales[-1]:g}" if len(scales) > 1 else f"{scales[0]:g}"
+        scaled = f", limits of time {factors} times as long" if self._reference is not None else ""
+        return f"{_counted(len(self.used), 'worker')}, {_counted(threads, 'block')} at a time{scaled}"
 
 
 def _blocks(jobs: Sequence[Job]) -> str:
