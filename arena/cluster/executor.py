@@ -22,7 +22,8 @@ from caboose.arena.cluster.link import Link
 from caboose.arena.errors import RunError
 from caboose.arena.executors import MAX_LOSSES, Done, Losses, OnLost, Task, available
 
-FIRST: Final = 60.0  # seconds that a run waits for its first worker
+FIRST: Final = 60.0  # seconds that a run waits for a worker to be there
+BUSY: Final = 600.0  # and for one to answer, which has perhaps another's blocks to play before
 LOOKING: Final = 10.0  # seconds that a run waits for the others to tell what they have
 TICK: Final = 0.5  # seconds between two looks at the clock
 QUICK: Final = 1.0  # seconds: where blocks take less, each worker is sent as many again before it has ended those
@@ -62,7 +63,7 @@ class DaskExecutor:
         self._fleet = Fleet(self._link, commands, tell, sandbox=sandbox, pin=pin, reference=reference)
         self._waiting: deque[Task] = deque()
         try:
-            self._wait_for_workers()
+            self._wait_for_workers(tell)
         except BaseException:
             self._link.close([])
             raise
@@ -120,16 +121,20 @@ class DaskExecutor:
             job.call_off()
         self._link.close([worker.address for worker in self._fleet.workers.values() if not worker.refused])
 
-    def _wait_for_workers(self) -> None:
-        limit = time.monotonic() + FIRST
-        enough = time.monotonic() + LOOKING
-        while not self._fleet.used or (self._fleet.unknown and time.monotonic() < enough):
+    def _wait_for_workers(self, tell: Tell) -> None:
+        begun = time.monotonic()
+        told = False
+        while not self._fleet.used or (self._fleet.unknown and time.monotonic() < begun + LOOKING):
             self._fleet.ask()
             if self._fleet.hopeless:
                 raise RunError(f"{self._link.address}: none of its workers can be used")
-            if time.monotonic() > limit:
+            waited = time.monotonic() - begun
+            if waited > (BUSY if self._fleet.workers else FIRST):
                 what = "a worker that answers" if self._fleet.workers else "a worker"
                 raise RunError(f"{self._link.address}: the scheduler is there, but without {what}: see docs/cluster.md")
+            if self._fleet.workers and waited > LOOKING and not told:
+                tell(f"{self._link.address}: its workers are busy; waiting for one to answer")
+                told = True
             self._heard(*self._next())
 
     # --- what is going on ---
