@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 import caboose.arena.cluster.fleet as fleet
+from caboose.arena.cli import run as run_cli
 from caboose.arena.cluster.executor import DaskExecutor
 from caboose.arena.cluster.facts import Facts, differences, gather_facts
 from caboose.arena.errors import CallError, RunError
@@ -107,3 +109,16 @@ def test_where_there_is_no_scheduler_it_is_told() -> None:
         DaskExecutor("a b", [], print)
     with pytest.raises(RunError, match=r"--dask http://x:1: no scheduler answers there \(unknown address scheme"):
         DaskExecutor("http://x:1", [], print)
+
+
+def test_calls_that_cannot_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    match = ["match", "greedy", "random", "--players", "2", "--nodes", "1", "--blocks", "1", "--dask"]
+    assert run_cli([*match, "tcp://10.0.0.1:8786", "--log", str(tmp_path)]) == 2
+    assert "--log with --dask: expected one of them" in capsys.readouterr().err
+    assert run_cli([*match, "nowhere"]) == 1
+    assert "--dask nowhere: no scheduler answers there (missing port number" in capsys.readouterr().err
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    assert run_cli([*match, "tcp://10.0.0.1:8786"]) == 2
+    assert "--dask needs the package distributed: pip install 'caboose[dask]'" in capsys.readouterr().err
