@@ -46,8 +46,9 @@ def tune(
 ) -> None:
     """Tune parameters of an engine: search, recommend, and prove the recommendation on fresh deals.
 
-    All is kept in the folder FILE.study beside the file, block by block: whatever ends a study, the same call goes on
-    where it was. Exit code 1: no gain was proven, or it was interrupted.
+    All is kept block by block, in a folder beside the file: whatever ends a study, the same call goes on where it was.
+
+    Exit code 1: no gain was proven, or it was interrupted.
     """
     spec = read_study(file)
     check_libraries(spec.method)

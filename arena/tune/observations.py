@@ -26,6 +26,7 @@ class Contrasts:
     """All that blocks say of differences: ``seen`` = ``of`` · f + noise, independent, of the variance ``noise``.
 
     ``of``: (contrasts, candidates), rows add up to 0. ``spare`` is how many further contrasts told the variance.
+    ``there`` and ``centred``: (units, candidates), 1 for who played a unit, and its value less the mean of the unit.
     """
 
     candidates: tuple[Values, ...]
@@ -33,6 +34,15 @@ class Contrasts:
     seen: Floats
     noise: float
     spare: int
+    there: Floats
+    centred: Floats
+
+    def left(self, expected: Floats) -> Floats:
+        """(units, candidates): what is left of values where (candidates,) is expected, within each unit."""
+        sizes = np.maximum(self.there.sum(axis=1), 1.0)
+        means = self.there @ expected / sizes
+        left: Floats = (self.centred - expected[None, :] + means[:, None]) * self.there
+        return left
 
 
 class Observations:
@@ -90,4 +100,4 @@ class Observations:
             noise = left / spare
         else:  # nobody played twice, or all play alike: all differences may be noise
             noise = float(np.mean(seen**2)) if len(seen) and seen.any() else 1.0
-        return Contrasts(self.candidates, of, seen, noise, max(spare, 0))
+        return Contrasts(self.candidates, of, seen, noise, max(spare, 0), there, centred)

@@ -54,6 +54,8 @@ class Surface:
     """A fitted surface over ``space``."""
 
     def __init__(self, space: Space, contrasts: Contrasts) -> None:
+        from scipy.linalg import solve_triangular
+
         self.space = space
         self.contrasts = contrasts
         self._places = space.places(contrasts.candidates)
@@ -68,18 +70,30 @@ class Surface:
             np.linalg.cholesky(covariance + _JITTER * contrasts.noise * np.eye(len(covariance))), np.float64
         )
         self._weights: Floats = np.dot(of.T, _solved(self._lower, contrasts.seen))
+        kernel = self._kernel(self._places, self._places)
+        self._half: Floats = solve_triangular(self._lower, of @ kernel, lower=True)
+        self._left = contrasts.left(kernel @ self._weights)
 
     # --- what it says ---
 
     def gains(self, places: Floats) -> tuple[Floats, Floats]:
-        """The expected gain over the current values at (points, parameters) of the unit cube, and its standard
-        error."""
+        """The expected gain over the current values at (points, parameters) of the unit cube, and its standard error.
+
+        The process takes all values of a unit for independent; but candidates that are nearly alike play nearly alike,
+        so that the luck of a unit is that of a whole neighbourhood. So the part of the variance that is due to noise
+        is taken from how the units really pull at the gain (the sandwich estimator with units as clusters: Liang &
+        Zeger, *Longitudinal data analysis using generalized linear models*, 1986), where that is more.
+        """
         from scipy.linalg import solve_triangular
 
         cross = self._kernel(places, self._places) - self._kernel(self._origin, self._places)
         half = solve_triangular(self._lower, self.contrasts.of @ cross.T, lower=True)
         own = 2 * (self.height**2 - self._kernel(places, self._origin)[:, 0])
-        return cross @ self._weights, np.sqrt(np.maximum(own - (half**2).sum(axis=0), 0.0))
+        variance = np.maximum(own - (half**2).sum(axis=0), 0.0)
+        together = (cross - half.T @ self._half) / self.contrasts.noise  # of the gain with each candidate's value
+        pulls = ((self._left @ together.T) ** 2).sum(axis=0)
+        modelled = ((self.contrasts.of @ together.T) ** 2).sum(axis=0) * self.contrasts.noise
+        return cross @ self._weights, np.sqrt(variance + np.maximum(pulls - modelled, 0.0))
 
     def gain(self, values: Values) -> Gain:
         """The gain of some values."""
