@@ -48,7 +48,8 @@ def start(search: Search, method: str) -> Flow:
     if method == "spsa":
         yield from spsa(search)
         surface = search.surface()
-        return search.recommend(search.steps[-1].values, surface)
+        values = search.steps[-1].values
+        return search.recommend(values if surface.hopeful(values) else search.space.current, surface)
     yield from race(search, _proposer(search, method), near=method != "random")
     surface = search.surface()
     return search.recommend(surface.best(search.seed), surface)

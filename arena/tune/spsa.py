@@ -7,7 +7,8 @@ deviations, so that gains need no tuning, and the size of the moves is told by w
 Step sizes are chosen so that chance alone, without any slope, would make a walk of ``WALK`` of the range in all
 iterations together.
 
-The recommendation is the mean of the iterates of the last half (Polyak & Juditsky 1992), never the last or the best.
+The recommendation is the mean of the iterates of the last half (Polyak & Juditsky 1992), never the last or the best;
+where the surface expects nothing of it, the current values.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ from caboose.arena.tune.space import Floats, Values
 ALPHA: Final = 0.602  # how fast steps get smaller
 GAMMA: Final = 0.101  # how fast moves do
 STABILITY: Final = 0.1  # A, of the iterations
-MOVE: Final = 0.1  # c at the end, of the range
-WALK: Final = 0.25  # of the range
+MOVE: Final = 0.15  # c at the end, of the range
+WALK: Final = 0.3  # of the range
 LAST: Final = 0.5  # of the iterations, that the recommendation is the mean of
 FEWEST: Final = 2  # pairs of an iteration: what they differ by tells the noise
 _DRAWS: Final = 4  # pairs before the deviation is told from them alone

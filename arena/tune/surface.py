@@ -105,6 +105,10 @@ class Surface:
         cross = self._kernel(places, self._places) - self._kernel(self._origin, self._places)
         return np.asarray(cross @ self._weights)
 
+    def hopeful(self, values: Values) -> bool:
+        """Whether a gain less ``CAUTION`` standard errors is expected of some values."""
+        return self._height_of(values) > 0
+
     def peak(self) -> Values:
         """The values with the highest expected gain that a climb from the best candidate leads to."""
         return self.space.values(self._climb(self._places[int(np.argmax(self.mean(self._places)))]))
