@@ -21,8 +21,14 @@ FORMAT_VERSION: Final = 1
 
 
 def unit_of(study: Study) -> str:
-    """In what gains of a study are told."""
+    """In what gains of a study are told; empty where only its function knows."""
     return UNITS.get(study.spec.objective, "")
+
+
+def in_unit(study: Study) -> str:
+    """The same as it follows a number."""
+    unit = unit_of(study)
+    return f" {unit}" if unit else ""
 
 
 def study_data(study: Study, *, running: str = "", problem: str = "") -> dict[str, Any]:
@@ -132,20 +138,20 @@ def _print_recommendation(console: Console, study: Study, surface: Surface) -> N
     console.print()
     console.print(table)
     console.print()
-    unit = unit_of(study)
+    unit = in_unit(study)
     if found.values == space.current:
         _say(console, "No better values than the current ones were found.", "bold")
     else:
         _say(
             console,
-            f"Recommended: {space.told(found.values)}, expected gain {gain_text(found.gain.mean)} {unit} "
+            f"Recommended: {space.told(found.values)}, expected gain {gain_text(found.gain.mean)}{unit} "
             f"(95 %: {gain_text(found.gain.low)} to {gain_text(found.gain.high)})",
             "bold",
         )
     if found.lucky > 0:
         _say(
             console,
-            f"Not recommended, the luckiest candidate: {space.told(found.luckiest)}, {gain_text(found.lucky)} {unit} "
+            f"Not recommended, the luckiest candidate: {space.told(found.luckiest)}, {gain_text(found.lucky)}{unit} "
             f"in its blocks; the surface expects {gain_text(surface.gain(found.luckiest).mean)} of it.",
         )
 
@@ -164,7 +170,7 @@ def _print_verdict(console: Console, study: Study, result: Result) -> None:
 
 def verdict_lines(study: Study, verdict: Verdict) -> Sequence[str]:
     """What the test found, as text."""
-    unit = unit_of(study)
+    unit = in_unit(study)
     low, high = verdict.bounds
     games = (
         f", {sum(played.games for piece, played in study.known.items() if piece.fresh):,} games"
@@ -172,7 +178,7 @@ def verdict_lines(study: Study, verdict: Verdict) -> Sequence[str]:
         else ""
     )
     return [
-        f"Verified on fresh deals: {gain_text(verdict.gain)} ± {number(verdict.half)} {unit} over {verdict.units:,} "
+        f"Verified on fresh deals: {gain_text(verdict.gain)} ± {number(verdict.half)}{unit} over {verdict.units:,} "
         f"pairs, {verdict.blocks:,} {'blocks' if study.spec.games else 'samples'}{games}.",
         f"Test of 0 against {gain_text(verdict.wanted)}: {verdict.verdict}, LLR {verdict.llr:.2f} ({low:.2f}, "
         f"{high:.2f}). A test stops when the difference looks large, so that its mean is on the large side.",

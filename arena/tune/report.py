@@ -13,7 +13,7 @@ from caboose.arena import caboose_version
 from caboose.arena.pages.page import Cell, Column, Fact, Page, Section
 from caboose.arena.pages.plots import Axis, Dots, Figure, Grid, Layer, Line, Plot, Rows, Rule
 from caboose.arena.sequential import CONTINUE
-from caboose.arena.tune.outcome import gain_text, number, unit_of, verdict_lines
+from caboose.arena.tune.outcome import gain_text, in_unit, number, verdict_lines
 from caboose.arena.tune.run import Study
 from caboose.arena.tune.space import Floats, Parameter, Values
 from caboose.arena.tune.surface import SURE, Surface
@@ -50,7 +50,7 @@ def report(study: Study) -> str:
 
 
 def _summary(part: Section, study: Study) -> None:
-    search, spec, unit = study.search, study.spec, unit_of(study)
+    search, spec, unit = study.search, study.spec, in_unit(study)
     what = "blocks" if spec.games else "samples"
     fresh = sum(piece.fresh for piece in study.known)
     facts = [
@@ -62,10 +62,10 @@ def _summary(part: Section, study: Study) -> None:
     found = study.recommended
     if found is not None:
         span = f"{gain_text(found.gain.low)} to {gain_text(found.gain.high)}"
-        facts.append(Fact("expected gain", gain_text(found.gain.mean), f"{unit}; {span}"))
+        facts.append(Fact("expected gain", f"{gain_text(found.gain.mean)}{unit}", span))
     verdict = study.result.verdict if study.result is not None else None
     if verdict is not None:
-        facts.append(Fact("gain on fresh deals", gain_text(verdict.gain), f"± {number(verdict.half)} {unit}"))
+        facts.append(Fact("gain on fresh deals", gain_text(verdict.gain), f"± {number(verdict.half)}{unit}"))
     part.facts(facts)
     if study.result is None:
         part.verdict("open", "The study is not over: these are its figures so far.")
@@ -102,7 +102,7 @@ def _convergence(part: Section, study: Study, surface: Surface) -> None:
     line = Line(x=blocks, y=[gain.mean for gain in gains], low=low, high=high, label="what was thought best then")
     plot = Plot(
         x=Axis.around("blocks" if study.spec.games else "samples", [0.0, *blocks], form=",.0f"),
-        y=Axis.around(f"gain, {unit_of(study)}", [*low, *high, 0.0], form="+,.3g"),
+        y=Axis.around(f"gain{in_unit(study)}", [*low, *high, 0.0], form="+,.3g"),
         layers=[Rule(at=0.0, across=True, label="now"), line],
     )
     part.figure(
@@ -167,7 +167,7 @@ def _slices(part: Section, study: Study, surface: Surface, middle: Values) -> No
     part.figure(
         Figure(
             name="by-parameter",
-            caption=f"The expected gain ({unit_of(study)}) with its 95 % interval when one parameter changes and all "
+            caption=f"The expected gain{in_unit(study)} with its 95 % interval when one parameter changes and all "
             "others are as recommended.",
             alt="The expected gain by each parameter.",
             plots=plots,
@@ -202,7 +202,7 @@ def _contours(part: Section, study: Study, surface: Surface, middle: Values) -> 
             Figure(
                 name=f"contour-{across.name}-{up.name}",
                 caption=f"{across.name} and {up.name}, all others as recommended: the expected gain, from "
-                f"{gain_text(float(mean.min()))} (faint) to {gain_text(float(mean.max()))} {unit_of(study)}, and its "
+                f"{gain_text(float(mean.min()))} (faint) to {gain_text(float(mean.max()))}{in_unit(study)}, and its "
                 f"standard error, from {number(float(error.min()))} to {number(float(error.max()))}.",
                 alt=f"The expected gain by {across.name} and {up.name}, and its standard error.",
                 plots=plots,
