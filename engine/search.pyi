@@ -40,13 +40,13 @@ class Search:
     hold at most ``endgame`` tiles together, worlds are solved where that is quick, and played out elsewhere; 0: never,
     nor where the game counts. They are kept in at most ``memory`` MiB (1 to 4096). ``inference`` is how much the
     others' choices say: a world is less likely by exp(-inference) for each point by which they fall short of a
-    planner's; 0: nothing. ``threads`` is 1 to 8: the result is the same for any number. ``truth`` is for measuring
-    only: the round itself, which is then looked at instead of worlds; of it only the hands, with the boneyard shuffled
-    anew for each world, when ``open_boneyard`` is False; and of those only so much that each hidden tile's place is
-    known with the chance ``shown`` (0 to 1), when that is less than 1. ``moves`` are those that race, by default all
-    legal ones. Raises ``ValueError`` when the seat is not to move, for numbers that make no sense, when no deal agrees
-    with what it has seen, when ``truth`` is not the round that it sees, or when ``moves`` are none, not legal, or the
-    same twice.
+    planner's; 0: nothing. ``threads`` is 1 to 8: the result is the same for any number. ``truth`` is for measuring, and
+    the round itself, which is then looked at instead of worlds; of it only the hands, with the boneyard shuffled anew
+    for each world, when ``open_boneyard`` is False; and of those only so much that each hidden tile's place is known
+    with the chance ``shown`` (0 to 1), when that is less than 1. ``moves`` are those that race, by default all legal
+    ones. Raises ``ValueError`` when the seat is not to move, for numbers that make no sense, when no deal agrees with
+    what it has seen, when ``truth`` is not the round that it sees, or when ``moves`` are none, not legal, or the same
+    twice.
     """
 
     def __init__(

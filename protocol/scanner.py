@@ -60,6 +60,9 @@ class Word(str):
         word.column = column
         return word
 
+    def __getnewargs__(self) -> tuple[str, int, int]:
+        return str(self), self.line, self.column
+
     def refused(self, problem: str, expected: str) -> NotationError:
         """The error that this word is."""
         return NotationError(_short(problem), _short(expected), self.line, self.column)

@@ -31,6 +31,7 @@ from caboose.protocol.notation import (
     parse_tiles,
     position_text,
 )
+from caboose.protocol.scanner import Word
 
 SMALL: Final = Rules.of("family", 3, set=6, hand=4)
 HELD: Final = Rules.of("classic", 3, set=6, hand=4)
@@ -257,6 +258,8 @@ def test_an_error_is_of_bounded_length_and_can_be_sent_to_another_process() -> N
     again = pickle.loads(pickle.dumps(refused.value))
     assert str(again) == str(refused.value)
     assert (again.line, again.column) == (1, 8)
+    word = pickle.loads(pickle.dumps(Word("5-66", 3, 14)))  # it may be in what an error came from
+    assert (word, word.line, word.column) == ("5-66", 3, 14)
 
 
 # --- whatever comes ----------------------------------------------------------------------------------------------

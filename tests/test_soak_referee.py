@@ -94,7 +94,7 @@ def test_matches_are_played_and_shown(capsys: pytest.CaptureFixture[str]) -> Non
     report = soak_referee.soak(seed=7, seconds=120, games=1, jobs=2)
     again = play_match("7.0.0")
     assert children() == before
-    assert report.games >= 4 and report.moves > 20 and not report.wrong and not any(report.left.values())
+    assert report.games >= 4 and report.moves > 10 and not report.wrong and not any(report.left.values())
     assert not again.wrong and UNSEEN not in {outcome for _, outcome in again.verdicts}
     assert soak_referee.show(report, "heading")
     table = capsys.readouterr().out
