@@ -60,8 +60,8 @@ class Word(str):
         word.column = column
         return word
 
-    def __getnewargs__(self) -> tuple[str, int, int]:
-        return str(self), self.line, self.column
+    def __reduce__(self) -> tuple[type[Word], tuple[str, int, int]]:
+        return Word, (str(self), self.line, self.column)
 
     def refused(self, problem: str, expected: str) -> NotationError:
         """The error that this word is."""
