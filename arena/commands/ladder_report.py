@@ -31,7 +31,7 @@ def report(
         typer.Option(
             metavar="FOLDER",
             help="Write the single figures there, too, each as SVG and PNG. Needs matplotlib: "
-            "pip install 'caboose[plots]'.",
+            "pip install 'caboose\\[plots]'.",
             show_default=False,
         ),
     ] = None,
