@@ -16,6 +16,7 @@ from rich.text import Text
 
 from caboose import bots as builtin
 from caboose.arena.blocks import CRASHED
+from caboose.arena.commands.cluster import DaskOption, PinOption, make_cluster, make_local
 from caboose.arena.commands.match import PLAYERS, RUN, TIME, check_word, make_control, make_seed
 from caboose.arena.commands.table import PANEL as TABLE
 from caboose.arena.commands.table import PLAYERS_RANGE, PresetOption, RuleOption, SetOption, make_rules
@@ -33,7 +34,7 @@ from caboose.arena.compare.progress import CompareProgress
 from caboose.arena.compare.run import kept_seed, run_test
 from caboose.arena.compare.text import summary, verdict_data
 from caboose.arena.errors import CallError
-from caboose.arena.executors import Executor, LocalExecutor, PoolExecutor
+from caboose.arena.executors import Executor
 from caboose.arena.ladder.config import MOST_BLOCKS, EngineSpec
 from caboose.arena.ladder.run import Limit
 from caboose.arena.lineup import Contestant, make_entrants, parse_options
@@ -163,8 +164,16 @@ def compare(
         bool, typer.Option("--records", help="With --state: keep the games as text, too.", rich_help_panel=RUN)
     ] = False,
     concurrency: Annotated[
-        int, typer.Option(min=1, help="Blocks played at the same time, each in a process.", rich_help_panel=RUN)
-    ] = 1,
+        int | None,
+        typer.Option(
+            min=1,
+            help="Blocks played at the same time, each in a process; one, if not given.",
+            show_default=False,
+            rich_help_panel=RUN,
+        ),
+    ] = None,
+    dask: DaskOption = None,
+    pin: PinOption = False,
     seed: Annotated[
         str | None,
         typer.Option(
@@ -226,7 +235,7 @@ def compare(
     number = make_seed(seed) if kept is None else kept
     if any(not entrant.builtin for entrant in entrants):
         hide()
-    executor: Executor = LocalExecutor() if concurrency == 1 else PoolExecutor(concurrency)
+    errors = Console(stderr=True, highlight=False)
     with ExitStack() as stack:
         shield = stack.enter_context(interruptible())
         specs = [_engine(contestant, launch) for contestant in meet(entrants, options, control, launch)]
@@ -246,7 +255,13 @@ def compare(
             records=records,
         )
         limit = Limit(seconds=None if minutes is None else minutes * 60)
-        with CompareProgress(Console(stderr=True, highlight=False)) as progress:
+        executor: Executor
+        if dask is not None:
+            commands = [spec.command for spec in specs if not spec.builtin]
+            executor = make_cluster(dask, commands, errors, sandbox=sandbox, most=concurrency, pin=pin, reference=None)
+        else:
+            executor = make_local(concurrency or 1, players, errors, pin=pin, reference=None)
+        with CompareProgress(errors) as progress:
             found = run_test(comparison, executor, folder=state, limit=limit, watcher=progress)
         shield()
         call = shlex.join(["caboose", *sys.argv[1:]])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as json_text
 import os
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
@@ -12,9 +13,10 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from caboose.arena.commands.cluster import DaskOption, PinOption, make_cluster, make_local
 from caboose.arena.commands.files import output_errors, written
 from caboose.arena.errors import RunError
-from caboose.arena.executors import Executor, LocalExecutor, PoolExecutor
+from caboose.arena.executors import Executor
 from caboose.arena.ladder.folder import locked, runner
 from caboose.arena.match import interruptible
 from caboose.arena.tune.config import StudySpec, read_study
@@ -42,6 +44,8 @@ def tune(
         int | None,
         typer.Option(min=1, help="Blocks played at the same time, each in a process; by default one for each core."),
     ] = None,
+    dask: DaskOption = None,
+    pin: PinOption = False,
     json: Annotated[bool, typer.Option("--json", help="Print the outcome as JSON, for programs.")] = False,
 ) -> None:
     """Tune parameters of an engine: search, recommend, and prove the recommendation on fresh deals.
@@ -62,7 +66,8 @@ def tune(
         return
     if not all(engine.builtin for engine in [spec.engine, *spec.opponents.values()]):
         hide()
-    study, problem = _run(spec, concurrency or _cores(), None if minutes is None else 60 * minutes)
+    seconds = None if minutes is None else 60 * minutes
+    study, problem = _run(spec, seconds, lambda errors: _executor(spec, errors, dask, concurrency, pin))
     place = spec.folder / REPORT
     with output_errors(str(place)), written(place) as page:
         page.write(report(study).encode())
@@ -77,8 +82,20 @@ def tune(
         raise typer.Exit(1)
 
 
-def _run(spec: StudySpec, workers: int, seconds: float | None) -> tuple[Study, str]:
+def _executor(spec: StudySpec, errors: Console, dask: str | None, concurrency: int | None, pin: bool) -> Executor:
+    """Where blocks are played. Raises ``CallError`` and ``RunError``."""
+    if dask is None:
+        players = max(each.rules.players for each in spec.lists)
+        return make_local(concurrency or _cores(), players, errors, pin=pin, reference=None)
+    engines = [spec.engine, *spec.opponents.values()]
+    commands = [engine.command for engine in engines if not engine.builtin]
+    sandbox = any(engine.sandbox for engine in engines)
+    return make_cluster(dask, commands, errors, sandbox=sandbox, most=concurrency, pin=pin, reference=None)
+
+
+def _run(spec: StudySpec, seconds: float | None, executor: Callable[[Console], Executor]) -> tuple[Study, str]:
     """Plays a study; returns it, and why it ended early."""
+    errors = Console(stderr=True, highlight=False)
     try:
         spec.folder.mkdir(exist_ok=True)
     except OSError as error:
@@ -87,12 +104,11 @@ def _run(spec: StudySpec, workers: int, seconds: float | None) -> tuple[Study, s
         stack.enter_context(locked(spec.folder))
         shield = stack.enter_context(interruptible())
         study, store, measured = begin(spec, stack)
-        watcher = stack.enter_context(StudyProgress(Console(stderr=True, highlight=False)))
+        watcher = stack.enter_context(StudyProgress(errors))
         if measured is not None:
             problem = measure(study, store, measured, watcher, seconds)
         else:
-            executor: Executor = LocalExecutor() if workers == 1 else PoolExecutor(workers)
-            problem = play(study, store, executor, watcher, seconds)
+            problem = play(study, store, executor(errors), watcher, seconds)
         shield()
     return study, problem
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from caboose.arena.blocks import Plan
+from caboose.arena.errors import PlayError
 from caboose.arena.executors import Executor, Task
 from caboose.arena.ladder.schedule import block_seed
 from caboose.arena.lineup import Contestant, Lineup
@@ -223,7 +224,7 @@ def play(study: Study, store: StudyStore, executor: Executor, watcher: Watcher, 
                 watcher.block_over(piece, played)
     except KeyboardInterrupt:
         return "interrupted"
-    except OSError as error:
+    except (OSError, PlayError) as error:
         return str(error)
     return ""
 
