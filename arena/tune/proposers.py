@@ -41,8 +41,8 @@ class RandomProposer:
 class TpeProposer:
     """Optuna's tree-structured Parzen estimator (Bergstra et al. 2011), with the parameters together (Watanabe 2023).
 
-    The first batches, ``SPREAD`` of the budget, are spread evenly. Each later one comes of all candidates so far, as
-    the surface now sees them.
+    The first batches, ``SPREAD`` of the budget, are spread evenly. Half of each later one comes of all candidates so
+    far, as the surface now sees them; the other half goes on spreading, lest all look where one of them was lucky.
     """
 
     def __init__(self, space: Space, seed: int) -> None:
@@ -72,7 +72,8 @@ class TpeProposer:
                 for place, gain in zip(np.clip(places, 0, 1), gains, strict=True)
             ]
             study.add_trials(known)
-            return [_placed(self._space, study.ask(ranges)) for _ in range(count)]
+            found = [_placed(self._space, study.ask(ranges)) for _ in range((count + 1) // 2)]
+        return found + list(self._spread.random(count - len(found)))
 
     def told(self, places: Sequence[Floats], gains: Sequence[float]) -> None:
         """It looks at the surface instead."""
