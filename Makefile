@@ -53,7 +53,7 @@ format: $(READY) ## format the code and mend what ruff can mend
 # Not `python -m pytest`, which would put the root on the path.
 .PHONY: pytest
 pytest: $(READY) ## run the tests only
-	@$(BIN)/pytest
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/pytest
 
 .PHONY: test-all
 test-all: ## run the tests on each of Python 3.11, 3.12 and 3.13 that is here

@@ -143,9 +143,11 @@ MISTAKES = {
     "claims-to-be-deterministic": (
         ["repeat.new-game", "repeat.restart"],
         {
-            "before": "import os, random\nmoves = []",
+            # Another move in every game, also of other processes.
+            "before": 'import os\nplayed = __file__ + ".played"',
             "caboose": 'say("capability deterministic\\ncabooseok 1")',
-            "legal": "moves = rest; move = random.choice(moves)",
+            "newgame": 'open(played, "ab").write(b"x")',
+            "legal": "move = rest[os.path.getsize(played) % len(rest)]",
         },
     ),
     "takes-any-value": (["options.bounds", "options.values"], {"caboose": f'say("{OPTION}\\ncabooseok 1")'}),

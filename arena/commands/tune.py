@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 from rich.text import Text
+from threadpoolctl import threadpool_limits
 
 from caboose.arena.commands.cluster import DaskOption, PinOption, make_cluster, make_local
 from caboose.arena.commands.files import output_errors, written
@@ -101,6 +102,8 @@ def _run(spec: StudySpec, seconds: float | None, executor: Callable[[Console], E
     except OSError as error:
         raise RunError(f"{spec.folder}: {error.strerror}: the study is kept there") from None
     with ExitStack() as stack:
+        # Surfaces are small: more threads of the linear algebra would only take the cores from the games.
+        stack.enter_context(threadpool_limits(1, user_api="blas"))
         stack.enter_context(locked(spec.folder))
         shield = stack.enter_context(interruptible())
         study, store, measured = begin(spec, stack)
