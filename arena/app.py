@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import traceback
 from collections.abc import Sequence
 from typing import Annotated, Final
 
@@ -72,8 +73,13 @@ def run_app(app: typer.Typer, arguments: Sequence[str], failed: int = 1) -> int:
         return _fail(str(error), 2 if isinstance(error, CallError) else failed)
     except typer.TyperException as error:
         return _fail(error.format_message(), error.exit_code)
+    except SystemExit:  # of rich and typer, which end a program so when nobody reads its output any more
+        return failed
     except OSError as error:
         return _fail(f"{error.filename or 'standard output'}: {error.strerror}", failed)
+    except Exception:
+        traceback.print_exc()  # a mistake of ours; its exit code must not look like an answer
+        return failed
     if code == _INTERRUPTED:
         return _fail("interrupted", failed)
     return code or 0

@@ -274,3 +274,13 @@ def test_json_is_what_the_page_says(capsys: pytest.CaptureFixture[str]) -> None:
     for key in [*data, *data["engines"][0], *data["gain"]]:
         assert f"`{key}`" in page, key
     assert data["verdict"] is None
+
+
+@pytest.mark.parametrize("error", [SystemExit(1), ZeroDivisionError()])
+def test_what_goes_wrong_is_no_answer(error: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("typer.Typer.__call__", fail)
+    assert run(["compare", "greedy", "random"]) == 3
+    assert run(["rules"]) == 1

@@ -222,3 +222,8 @@ def test_progress(terminal: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     else:
         assert text.count("\n") == 8
         assert "widest interval ± " in text and "\x1b" not in text
+
+
+def test_the_help_of_reports_names_the_extra(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["ladder", "report", "--help"]) == 0
+    assert "caboose[plots]" in capsys.readouterr().out

@@ -17,6 +17,7 @@ from rich.text import Text
 from caboose import bots as builtin
 from caboose.arena.blocks import CRASHED
 from caboose.arena.commands.cluster import DaskOption, PinOption, make_cluster, make_local
+from caboose.arena.commands.files import read_or_not
 from caboose.arena.commands.match import PLAYERS, RUN, TIME, check_word, make_control, make_seed
 from caboose.arena.commands.table import PANEL as TABLE
 from caboose.arena.commands.table import PLAYERS_RANGE, PresetOption, RuleOption, SetOption, make_rules
@@ -265,12 +266,13 @@ def compare(
             found = run_test(comparison, executor, folder=state, limit=limit, watcher=progress)
         shield()
         call = shlex.join(["caboose", *sys.argv[1:]])
-        if json:
-            print(json_text.dumps(verdict_data(found, call), indent=1))
-        else:
-            console = Console(highlight=False)
-            for at, line in enumerate(summary(found, call)):
-                console.print(Text(line, style="" if at else "bold"), soft_wrap=True)
+        with read_or_not():  # the exit code is the answer all the same
+            if json:
+                print(json_text.dumps(verdict_data(found, call), indent=1))
+            else:
+                console = Console(highlight=False)
+                for at, line in enumerate(summary(found, call)):
+                    console.print(Text(line, style="" if at else "bold"), soft_wrap=True)
     raise typer.Exit(CODES[found.better])
 
 

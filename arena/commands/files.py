@@ -85,7 +85,21 @@ def output_errors(name: str) -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains when it ends
+        _leave_unread()
         raise typer.Exit(1) from None
     except OSError as error:
         raise RunError(f"{error.filename or name}: {error.strerror or error}") from None
+
+
+@contextmanager
+def read_or_not() -> Iterator[None]:
+    """What is printed within to standard output is not missed when nobody reads that any more: the program goes on."""
+    try:
+        yield
+        sys.stdout.flush()
+    except (BrokenPipeError, SystemExit):  # rich makes the second of the first
+        _leave_unread()
+
+
+def _leave_unread() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python complains when it ends
