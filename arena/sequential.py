@@ -44,6 +44,7 @@ from caboose.arena.bootstrap import Floats, Integers, grouped
 from caboose.arena.games import NOBODY, Games
 
 UNITS: Final = ("elo", "nelo", "pips")
+MOST_ELO: Final = 1000.0  # beyond, scores are 0 or 1 for all that games can tell
 FEWEST: Final = 12  # blocks before a verdict: the variance of fewer is too uncertain
 _DIGITS: Final = 4  # of a pip
 NELO: Final = 800 / math.log(10)  # of one standard deviation of a game
@@ -107,6 +108,8 @@ class SequentialTest:
             raise ValueError(f"the unit is one of {', '.join(UNITS)}, not {self.unit!r}")
         if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
             raise ValueError(f"H0 must be below H1, and both finite; they are {self.low:g} and {self.high:g}")
+        if self.unit != "pips" and max(-self.low, self.high) > MOST_ELO:
+            raise ValueError(f"H0 and H1 are {self.low:g} and {self.high:g} {self.unit}, expected at most {MOST_ELO:g}")
         for name, share in (("alpha", self.alpha), ("beta", self.beta)):
             if not 0 < share < 0.5:
                 raise ValueError(f"{name} is between 0 and 0.5, not {share:g}")

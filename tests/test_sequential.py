@@ -165,6 +165,7 @@ def test_power_of_a_fixed_number_of_blocks() -> None:
         ({"high": math.nan}, "H0 must be below H1"),
         ({"alpha": 0.5}, "alpha is between 0 and 0.5, not 0.5"),
         ({"beta": 0}, "beta is between"),
+        ({"low": 0, "high": 1e308, "unit": "elo"}, "H0 and H1 are 0 and 1e\\+308 elo, expected at most 1000"),
         ({"unit": "points"}, "the unit is one of elo, nelo, pips, not 'points'"),
         ({"games": 0}, "at least one game"),
     ],

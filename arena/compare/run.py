@@ -14,7 +14,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
@@ -34,11 +34,10 @@ from caboose.arena.ladder.folder import DATABASE, LOCK, locked
 from caboose.arena.ladder.rows import FaultRow, Seats
 from caboose.arena.ladder.run import Limit, Run, open_store, play, prepare
 from caboose.arena.ladder.schedule import block_order, lineups
-from caboose.arena.ladder.store import BlockKey, Entry, Store
+from caboose.arena.ladder.store import BlockKey, Entry, Store, beside
 from caboose.arena.sequential import CONTINUE, H0, H1, SequentialTest, State
 
 KEY: Final = "comparison"  # of the setting in the database by which it is known to be one
-_NEW: Final = "new.db"  # a database that is being made
 _CHUNK: Final = 2000  # blocks that are read at once
 
 
@@ -196,7 +195,7 @@ def _make(folder: Path, comparison: Comparison) -> None:
         if (folder / FILE).exists():
             raise CallError(f"{folder}: this is a ladder, expected the folder of a comparison, or a new one")
         if not (folder / DATABASE).exists():
-            ours = (LOCK, *_beside(_NEW))
+            ours = (LOCK, *beside(DATABASE))
             if others := [name for name in os.listdir(folder) if name not in ours]:
                 raise CallError(
                     f"{folder}: there is {others[0]} in it, expected the folder of a comparison, or a new one"
@@ -206,17 +205,12 @@ def _make(folder: Path, comparison: Comparison) -> None:
 
 
 def _open(folder: Path, comparison: Comparison) -> Store:
-    """The database of a comparison, which is made if there is none: beside its place first, so that it is whole
-    whenever somebody ends this process. The folder is locked."""
+    """The database of a comparison, which is made if there is none. The folder is locked."""
     settings = json.dumps(comparison.settings())
     if not (folder / DATABASE).exists():
-        for name in _beside(_NEW):
-            with suppress(FileNotFoundError):
-                (folder / name).unlink()
         now = datetime.now(UTC).isoformat(timespec="seconds")
         meta = {"seed": str(comparison.seed), "created": now, "caboose": caboose_version(), KEY: settings}
-        Store.create(folder / _NEW, meta)
-        os.replace(folder / _NEW, folder / DATABASE)
+        Store.create(folder / DATABASE, meta)
     store = open_store(folder, writing=True)
     kept = store.meta(KEY)
     wrong = difference(kept, settings) if kept else ""
@@ -228,11 +222,6 @@ def _open(folder: Path, comparison: Comparison) -> Store:
             else f"{folder}: this is a ladder, expected the folder of a comparison, or a new one"
         )
     return store
-
-
-def _beside(name: str) -> tuple[str, ...]:
-    """A database's file, and those that SQLite keeps beside it."""
-    return name, f"{name}-wal", f"{name}-shm", f"{name}-journal"
 
 
 # ------------------------------------------------------------------------------------------------- the verdict

@@ -22,6 +22,7 @@ from caboose.arena.errors import RunError
 from caboose.arena.ladder.rows import SEAT, FaultRow, Seats
 from caboose.protocol.referee import Fault
 
+NEW: Final = ".new"  # what a database is called besides while it is made
 APPLICATION: Final = 0x4361624C  # "CabL", by which a database is known to be a ladder's
 SCHEMA: Final = 1
 PATIENCE: Final = 30.0  # seconds that a reader or a writer waits for another
@@ -56,6 +57,11 @@ CREATE INDEX faults_of_block ON faults (block);
 _SCALES: Final = """
 CREATE TABLE IF NOT EXISTS scales (block INTEGER PRIMARY KEY REFERENCES blocks, factor REAL NOT NULL)
 """
+
+
+def beside(name: str) -> tuple[str, ...]:
+    """The files that may be there while the database ``name`` is made."""
+    return tuple([f"{name}{NEW}{ending}" for ending in ("", "-wal", "-shm", "-journal")])
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +136,13 @@ class Store:
 
     @classmethod
     def create(cls, path: Path, meta: dict[str, str]) -> None:
-        """Makes a new database with the settings ``meta``."""
+        """Makes a new database with the settings ``meta``: beside its place first, so that it is whole whenever
+        somebody ends this process."""
+        for name in beside(path.name):
+            path.with_name(name).unlink(missing_ok=True)
+        new = path.with_name(f"{path.name}{NEW}")
         with _told(path):
-            connection = sqlite3.connect(path, isolation_level=None)
+            connection = sqlite3.connect(new, isolation_level=None)
             try:
                 connection.execute("PRAGMA journal_mode = WAL")
                 connection.execute("BEGIN IMMEDIATE")
@@ -144,6 +154,7 @@ class Store:
                 connection.execute("COMMIT")
             finally:
                 connection.close()
+        new.replace(path)
 
     @classmethod
     def open(cls, path: Path, *, writing: bool = False) -> Store:
