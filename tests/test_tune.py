@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -154,9 +155,9 @@ def test_a_search_gets_better(method: str) -> None:
     assert search.steps[-1].blocks == search.spent
 
 
-@pytest.mark.parametrize("method", ["tpe", "random"])
+@pytest.mark.parametrize("method", ["tpe", "random", "spsa"])
 def test_too_few_blocks_recommend_nothing(method: str) -> None:
-    search = make_search(SPACE, seed=4, budget=9, cost=lambda job: 1, price=1)
+    search = make_search(SPACE, seed=4, budget=5, cost=lambda job: 1, price=1)
     with pytest.raises(StopIteration) as stop:
         next(start(search, method))
     assert stop.value.value.values == SPACE.current and search.spent == 0
@@ -186,6 +187,23 @@ def test_a_test_stops_at_its_verdict() -> None:
     assert verdict.holds and verdict.wanted == 2.0 and verdict.llr >= verdict.bounds[1]
     assert 12 <= verdict.units <= verdict.blocks < 100
     assert verdict.gain - verdict.half < 3 < verdict.gain + verdict.half
+
+
+@pytest.mark.parametrize(("most", "played"), [(0, 0), (1, 1), (3, 1), (50, 49), (96, 96)])
+def test_a_test_keeps_its_budget(most: int, played: int) -> None:
+    def cost(job: Job) -> int:  # every other unit is against itself, which is free
+        return 1 if job.values != SPACE.current else 2 * (job.unit % 2)  # so units take 1, 3, 1, 3, ...
+
+    flow = verification(BEST, SPACE.current, expected=1.0, gain=None, most=most, alpha=0.05, beta=0.05, cost=cost)
+    jobs: Sequence[Job] = ()
+    try:
+        jobs = next(flow)
+        while True:
+            jobs = flow.send([float(job.unit % 3 == 0) for job in jobs])
+    except StopIteration as stop:
+        verdict = stop.value
+    assert verdict.verdict == "continue"
+    assert verdict.blocks == played and verdict.units == (played + 1) // 2
 
 
 # ------------------------------------------------------------------------------------------------ whole studies
@@ -277,6 +295,29 @@ def test_a_changed_file_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture
     (path.with_suffix(".study") / DATABASE).write_bytes(b"no database at all, but long enough to be read" * 100)
     assert run_cli(["tune", str(path), "--status"]) == 1
     assert "the database is damaged" in capsys.readouterr().err
+
+
+def test_a_budget_too_small_for_a_batch_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for method, least in (("random", 16), ("spsa", 6)):
+        path = write_study(tmp_path / method, MADE_UP, method)
+        path.write_text(path.read_text().replace("blocks = 150", f"blocks = {least - 1}"))
+        assert run_cli(["tune", str(path)]) == 2
+        told = f"blocks: {least - 1}, expected at least {least} for 6 candidates at once (batch)"
+        assert told in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [("import sys; sys.exit(0)", "sample 0: SystemExit: 0"), ("return -1e200", "-1e+200, expected a number")],
+)
+def test_a_measure_that_ends_the_program_or_says_no_number(
+    body: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_study(tmp_path / "s", MADE_UP, "random")
+    (path.parent / "score.py").write_text(f"def score(options, sample):\n    print('mark'); {body}\n")
+    assert run_cli(["tune", str(path), "--json"]) == 1
+    out, err = capsys.readouterr()
+    assert told in err and "mark" in err and "mark" not in out
 
 
 def test_a_measure_that_fails_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

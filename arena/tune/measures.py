@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import math
+import sys
 import time
 from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -32,6 +33,7 @@ Measure = Callable[[Mapping[str, str], int], float]
 DEFAULT_NODES: Final = 1000
 DEFAULT_POSITIONS: Final = 10
 STANDARD: Final = "standard"
+MOST: Final = 1e100  # either way; squares of it still are numbers
 
 
 def make_measure(spec: StudySpec) -> Measure:
@@ -155,8 +157,9 @@ def _function(path: Path, name: str) -> Any:
     assert spec is not None and spec.loader is not None  # its name ends with .py
     module = importlib.util.module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
-    except Exception as error:
+        with redirect_stdout(sys.stderr):
+            spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
         raise CallError(f"{path}: it cannot be loaded: {type(error).__name__}: {error}") from None
     function = getattr(module, name, None)
     if not callable(function):
@@ -167,11 +170,12 @@ def _function(path: Path, name: str) -> Any:
 def _checked(function: Any, name: str) -> Measure:
     def measured(options: Mapping[str, str], sample: int) -> float:
         try:
-            value = float(function(options, sample))
-        except Exception as error:
+            with redirect_stdout(sys.stderr):  # stdout is for what comes of the study
+                value = float(function(options, sample))
+        except (Exception, SystemExit) as error:
             raise RunError(f"{name}: sample {sample}: {type(error).__name__}: {error}") from None
-        if not math.isfinite(value):
-            raise RunError(f"{name}: sample {sample}: {value}, expected a number")
+        if not abs(value) <= MOST:
+            raise RunError(f"{name}: sample {sample}: {value:g}, expected a number of at most {MOST:g}")
         return value
 
     return measured

@@ -6,10 +6,10 @@ from collections.abc import Callable, Generator, Sequence
 from typing import Final
 
 from caboose.arena.tune.proposers import CmaProposer, RandomProposer, TpeProposer, load
-from caboose.arena.tune.racing import Proposer, race
+from caboose.arena.tune.racing import FEWEST_UNITS, Proposer, race
 from caboose.arena.tune.search import Job, Recommendation, Search
 from caboose.arena.tune.space import Space
-from caboose.arena.tune.spsa import spsa
+from caboose.arena.tune.spsa import pairs_of, spsa
 
 METHODS: Final = ("tpe", "cma", "spsa", "random")
 LIBRARIES: Final = {"tpe": "optuna", "cma": "cmaes"}
@@ -41,6 +41,11 @@ def make_search(
     """A search that nothing was played for. ``cost`` says how many blocks a job takes, ``price`` how many a unit takes
     for one that is not free."""
     return Search(space, seed, budget, cost, price, batch or default_batch(len(space)))
+
+
+def fewest(search: Search, method: str) -> int:
+    """The smallest budget that a search can do anything with."""
+    return search.price * (2 * pairs_of(search) if method == "spsa" else FEWEST_UNITS * (search.batch + 2))
 
 
 def start(search: Search, method: str) -> Flow:

@@ -19,6 +19,7 @@ from caboose.arena.tune.surface import Surface
 NEAR: Final = 0.5  # of a batch, that is tried around the best besides
 REACH: Final = 0.12  # of each range
 STAGES: Final = (4, 8, 16)  # units that a candidate has played after each
+FEWEST_UNITS: Final = 2  # for a whole batch, the current values and the best, or no batch is begun
 CLEARLY: Final = 1.3  # standard errors that a candidate must be behind to leave
 
 
@@ -40,7 +41,7 @@ def race(search: Search, proposer: Proposer, *, near: bool) -> Asking:
     generator = np.random.default_rng([search.seed, 1])
     surface: Surface | None = None
     leader = space.current
-    while (search.budget - search.spent) // search.price >= 2 * (search.batch + 2):  # two units for all
+    while (search.budget - search.spent) // search.price >= FEWEST_UNITS * (search.batch + 2):
         places = proposer.propose(search.batch, surface, search.spent / search.budget)
         candidates = [space.values(place) for place in places]
         more = _around(space, leader, near_count(search.batch), generator) if near and surface is not None else []

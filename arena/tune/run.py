@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from caboose.arena.blocks import Plan
-from caboose.arena.errors import PlayError
+from caboose.arena.errors import CallError, PlayError
 from caboose.arena.executors import Executor, Task
 from caboose.arena.ladder.schedule import block_seed
 from caboose.arena.lineup import Contestant, Lineup
 from caboose.arena.tune.config import SELF, GamesSpec, StudySpec
 from caboose.arena.tune.measures import Measure
-from caboose.arena.tune.methods import make_search, start
+from caboose.arena.tune.methods import fewest, make_search, start
 from caboose.arena.tune.search import Job, Recommendation, Search
 from caboose.arena.tune.space import Space, Values
 from caboose.arena.tune.store import Piece, Played, StudyStore
@@ -69,7 +69,11 @@ class Study:
         for piece, played in store.blocks():
             self._take(piece, played)
         self._flow = self._steps()
-        self._asked = next(self._flow)
+        try:
+            self._asked = next(self._flow)
+        except StopIteration as stop:
+            self.result = stop.value
+            return
         self._advance()
 
     def add(self, piece: Piece, played: Played) -> None:
@@ -182,11 +186,16 @@ class Study:
 
 
 def make_study(spec: StudySpec, space: Space) -> Study:
-    """A study of which nothing is known yet."""
+    """A study of which nothing is known yet. Raises ``CallError`` when its budget does not suffice for a batch."""
     price = max(1, len(spec.lists))
     search = make_search(
         space, seed=spec.seed, budget=spec.blocks, cost=lambda job: price, price=price, batch=spec.batch
     )
+    if spec.blocks < fewest(search, spec.method):
+        raise CallError(
+            f"{spec.path}: blocks: {spec.blocks}, expected at least {fewest(search, spec.method)} for {search.batch} "
+            f"candidates at once (batch)"
+        )
     study = Study(spec, space, search)
     search.cost = study.cost
     return study

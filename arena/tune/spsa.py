@@ -34,8 +34,11 @@ def spsa(search: Search) -> Asking:
     """Iterates until the budget is spent; what it recommends is the last of ``search.steps``."""
     space = search.space
     generator = np.random.default_rng(search.seed)
-    pairs = max(FEWEST, search.batch // 2)
-    iterations = max(1, search.budget // (2 * pairs * search.price))
+    pairs = pairs_of(search)
+    iterations = search.budget // (2 * pairs * search.price)
+    if not iterations:
+        search.note(space.current)
+        return
     steps, moves = gains(iterations, pairs)
     place = np.clip(space.places([space.current])[0], 0.0, 1.0)
     differences: list[float] = []
@@ -58,6 +61,11 @@ def spsa(search: Search) -> Asking:
             counted += 1
             mean += (place - mean) / counted
         search.note(space.values(mean if counted else place))
+
+
+def pairs_of(search: Search) -> int:
+    """How many pairs an iteration has."""
+    return max(FEWEST, search.batch // 2)
 
 
 def gains(iterations: int, pairs: int) -> tuple[Floats, Floats]:

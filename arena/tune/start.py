@@ -27,13 +27,13 @@ def begin(spec: StudySpec, stack: ExitStack) -> tuple[Study, StudyStore, Measure
     engines = identities(spec)
     startup = max((games.control.startup for games in spec.lists), default=10_000.0)
     space = settle(spec, declared_options(spec.engine, startup, spec.folder))
+    study = make_study(spec, space)
     path = spec.folder / DATABASE
     if not path.exists():
         _create(path, meta_of(spec, space, engines))
     store = stack.enter_context(StudyStore.open(path, writing=True))
     check_same(spec, store, engines)
     store.set_meta("file", json.dumps(spec.raw))
-    study = make_study(spec, space)
     study.load(store)
     return study, store, measured
 

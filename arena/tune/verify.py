@@ -59,12 +59,15 @@ def verification(
     wanted = max(gain if gain is not None else SHARE * expected, LEAST)
     test = SequentialTest(low=0.0, high=wanted, unit="pips", alpha=alpha, beta=beta)
     state, verdict, unit, blocks = State(), CONTINUE, 0, 0
-    while verdict == CONTINUE and blocks < most:
-        jobs = [Job(each, number, True) for each in (values, current) for number in range(unit, unit + LOOKS)]
+    while verdict == CONTINUE:
+        units = _affordable(values, current, unit, most - blocks, cost)
+        if not units:
+            break
+        jobs = [Job(each, number, True) for each in (values, current) for number in units]
         results = yield jobs
         blocks += sum(map(cost, jobs))
-        unit += LOOKS
-        for mine, theirs in zip(results[:LOOKS], results[LOOKS:], strict=True):
+        unit += len(units)
+        for mine, theirs in zip(results[: len(units)], results[len(units) :], strict=True):
             if mine is not None and theirs is not None and verdict == CONTINUE:
                 state = state.with_blocks([mine - theirs])
                 verdict = test.verdict(state)
@@ -79,6 +82,17 @@ def verification(
         units=state.count,
         blocks=blocks,
     )
+
+
+def _affordable(values: Values, current: Values, first: int, left: int, cost: Callable[[Job], int]) -> range:
+    """The units from ``first`` on that are played before the next look: ``LOOKS``, or what ``left`` blocks allow."""
+    count = 0
+    for unit in range(first, first + LOOKS):
+        left -= sum(cost(Job(each, unit, True)) for each in (values, current))
+        if left < 0:
+            break
+        count += 1
+    return range(first, first + count)
 
 
 def _half(state: State) -> float:
