@@ -273,6 +273,54 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "The gain holds on fresh deals." in page.text
 
 
+def test_a_changed_function_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_study(tmp_path / "s", MADE_UP, "random")
+    run_study(path, seconds=0)
+    with (path.parent / "score.py").open("a") as file:
+        file.write("# another\n")
+    assert run_cli(["tune", str(path)]) == 2
+    assert "score.py has changed since the study began (hash" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("UPDATE meta SET value = '{' WHERE key = 'file'", "file cannot be read"),
+        ("UPDATE meta SET value = '[[1]]' WHERE key = 'space'", "its parameters cannot be read"),
+        ("INSERT INTO blocks VALUES (1, 0, '[1, 2]', 0, 0, 'x', 0, 0, '', '')", "a block that cannot be read"),
+        ("INSERT INTO blocks VALUES (1, 0, '[1, 2]', 0, 0, 9e999, 0, 0, '', '')", "a block that cannot be read"),
+    ],
+)
+def test_what_is_damaged_inside_is_told(
+    change: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_study(tmp_path / "s", MADE_UP, "random")
+    run_study(path, seconds=0)
+    with closing(sqlite3.connect(path.with_suffix(".study") / DATABASE)) as connection, connection:
+        connection.execute(change)
+    assert run_cli(["tune", str(path), "--status"]) == 1
+    assert f"the database is damaged ({told})" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", [["--dask", "tcp://127.0.0.1:1"], ["--concurrency", "2"], ["--pin"]])
+def test_options_for_games_are_refused_without(
+    option: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_study(tmp_path / "s", MADE_UP, "random")
+    assert run_cli(["tune", str(path), *option]) == 2
+    assert f"{option[0]}: score.py:score is measured here" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("more", "told"), [("[verify]\ngain = nan", "verify.gain: nan, expected a finite number"),
+                                           ("[measure]\nnodes = 5", "expected no [measure]")])  # fmt: skip
+def test_what_would_go_unheeded_is_refused(
+    more: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_study(tmp_path / "s", MADE_UP, "random", more=more)
+    assert run_cli(["tune", str(path)]) == 2
+    assert told in capsys.readouterr().err
+
+
 def test_a_changed_file_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write_study(tmp_path / "s", MADE_UP, "random")
     run_study(path, seconds=0)

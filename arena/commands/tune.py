@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from caboose.arena.commands.cluster import DaskOption, PinOption, make_cluster, make_local
 from caboose.arena.commands.files import output_errors, written
-from caboose.arena.errors import RunError
+from caboose.arena.errors import CallError, RunError
 from caboose.arena.executors import Executor
 from caboose.arena.ladder.folder import locked, runner
 from caboose.arena.match import interruptible
@@ -57,6 +57,10 @@ def tune(
     """
     spec = read_study(file)
     check_libraries(spec.method)
+    if not spec.games:
+        for option, given in (("--dask", dask), ("--concurrency", concurrency), ("--pin", pin)):
+            if given:
+                raise CallError(f"{option}: {spec.objective} is measured here, one sample after another: not expected")
     console = Console(highlight=False)
     if status:
         study, running = look(spec), runner(spec.folder)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import shlex
+import sys
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -385,6 +386,8 @@ class Table:
         value = self.take(key, None)
         if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):
             raise self.error(key, value, "a number")
+        if value is not None and not abs(value) <= sys.float_info.max:
+            raise self.error(key, value, "a finite number")
         return None if value is None else float(value)
 
     def texts(self, key: str) -> tuple[str, ...]:

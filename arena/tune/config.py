@@ -22,6 +22,7 @@ FORMAT: Final = 1
 GAMES: Final = ("margin", "rounds-won", "rating")
 MEASURES: Final = ("speed", "time", "suite")
 SELF: Final = "self"
+STANDARD: Final = "standard"  # the suite of the package
 DEFAULT_BLOCKS: Final = 1000
 MOST_BLOCKS: Final = 100_000_000
 MOST_BATCH: Final = 1000

@@ -22,7 +22,7 @@ from caboose.arena.bench import positions
 from caboose.arena.errors import CallError, RunError
 from caboose.arena.ladder.config import EngineSpec
 from caboose.arena.lineup import Contestant
-from caboose.arena.tune.config import StudySpec
+from caboose.arena.tune.config import STANDARD, StudySpec
 from caboose.engine.play import Bot, Info, Limits
 from caboose.protocol.faults import EngineFault
 from caboose.protocol.process import EngineProcess
@@ -32,13 +32,14 @@ Measure = Callable[[Mapping[str, str], int], float]
 
 DEFAULT_NODES: Final = 1000
 DEFAULT_POSITIONS: Final = 10
-STANDARD: Final = "standard"
 MOST: Final = 1e100  # either way; squares of it still are numbers
 
 
 def make_measure(spec: StudySpec) -> Measure:
     """The measure of a study. Raises ``CallError``."""
     if spec.measure is not None:
+        if spec.about:
+            raise CallError(f"{spec.path}: measure: the objective is a function of yours: expected no [measure]")
         return _checked(_function(*spec.measure), spec.objective)
     known = ("nodes", "suite", "positions") if spec.objective == "suite" else ("nodes",)
     for key, value in spec.about.items():

@@ -177,11 +177,12 @@ def verdict_lines(study: Study, verdict: Verdict) -> Sequence[str]:
         if study.spec.games
         else ""
     )
+    late = "A test stops when the difference looks large, so that its mean is on the large side."
     return [
         f"Verified on fresh deals: {gain_text(verdict.gain)} ± {number(verdict.half)}{unit} over {verdict.units:,} "
         f"pairs, {verdict.blocks:,} {'blocks' if study.spec.games else 'samples'}{games}.",
         f"Test of 0 against {gain_text(verdict.wanted)}: {verdict.verdict}, LLR {verdict.llr:.2f} ({low:.2f}, "
-        f"{high:.2f}). A test stops when the difference looks large, so that its mean is on the large side.",
+        f"{high:.2f}).{f' {late}' if verdict.holds else ''}",
     ]
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
+from pathlib import Path
 
 from caboose.arena import caboose_version
-from caboose.arena.errors import CallError
+from caboose.arena.errors import CallError, RunError
 from caboose.arena.ladder.identity import changes, identify
-from caboose.arena.tune.config import StudySpec
+from caboose.arena.tune.config import STANDARD, StudySpec
 from caboose.arena.tune.space import Space
 from caboose.arena.tune.store import StudyStore
 from caboose.protocol.launch import SandboxError, check_sandbox
@@ -24,7 +26,21 @@ def identities(spec: StudySpec) -> dict[str, str]:
         except SandboxError as error:
             raise CallError(f"{spec.path}: sandbox: {error}") from None
     startup = max((games.control.startup for games in spec.lists), default=10_000.0)
-    return {engine.name: identify(engine, startup, spec.folder).text for engine in engines}
+    found = {engine.name: identify(engine, startup, spec.folder).text for engine in engines}
+    for file in _measured_by(spec):
+        try:
+            digest = hashlib.sha256(file.read_bytes()).hexdigest()
+        except OSError as error:
+            raise RunError(f"{file}: {error.strerror}") from None
+        found[file.name] = json.dumps({"hash": digest})
+    return found
+
+
+def _measured_by(spec: StudySpec) -> list[Path]:
+    """The files of an objective without games, but for those of the package."""
+    suite = spec.about.get("suite", STANDARD)
+    own = [spec.path.parent / suite] if spec.objective == "suite" and suite != STANDARD else []
+    return own if spec.measure is None else [spec.measure[0]]
 
 
 def meta_of(spec: StudySpec, space: Space, engines: Mapping[str, str]) -> dict[str, str]:
@@ -42,7 +58,7 @@ def meta_of(spec: StudySpec, space: Space, engines: Mapping[str, str]) -> dict[s
 def check_same(spec: StudySpec, store: StudyStore, engines: Mapping[str, str] | None = None) -> None:
     """Raises ``CallError`` when the file, or one of ``engines`` if they are known, is not what it was when the study
     began."""
-    before, now = json.loads(store.meta("file")), spec.raw
+    before, now = store.meta_data("file"), spec.raw
     told = []
     for key in dict.fromkeys([*before, *now]):
         if before.get(key) != now.get(key) and not _may_change(key, spec.method):
@@ -53,11 +69,11 @@ def check_same(spec: StudySpec, store: StudyStore, engines: Mapping[str, str] | 
             f"file for another study; to begin again, delete {spec.folder}"
         )
     for name, text in (engines or {}).items():
-        old = json.loads(store.meta("engines")).get(name, "{}")
-        if old != text:
+        old = store.meta_data("engines").get(name)
+        if old is not None and old != text:
             raise CallError(
                 f"{spec.path}: {name} has changed since the study began ({changes(old, text)}), and its blocks do not "
-                f"go together: expected the engine of then; to begin again, delete {spec.folder}"
+                f"go together: expected what it was; to begin again, delete {spec.folder}"
             )
 
 

@@ -45,9 +45,12 @@ def look(spec: StudySpec) -> Study:
         raise RunError(f"{spec.path}: the study has not begun: there is no {path}")
     with StudyStore.open(path) as store:
         check_same(spec, store)
-        rows = json.loads(store.meta("space"))
+        rows = store.meta_data("space")
         names = ("name", "low", "high", "step", "current", "log", "kind")
-        space = Space(tuple([Parameter(**dict(zip(names, row, strict=True))) for row in rows]))
+        try:
+            space = Space(tuple([Parameter(**dict(zip(names, row, strict=True))) for row in rows]))
+        except (TypeError, ValueError):
+            raise RunError(f"{path}: the database is damaged (its parameters cannot be read)") from None
         study = make_study(spec, space)
         study.load(store)
     return study

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Self
 
 from caboose.arena.errors import RunError
 from caboose.arena.ladder.store import _connect, _damaged, _told
@@ -108,6 +109,13 @@ class StudyStore:
             row = self._connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         return "" if row is None else str(row[0])
 
+    def meta_data(self, key: str) -> Any:
+        """A setting that is JSON. Raises ``RunError`` for one that is none."""
+        try:
+            return json.loads(self.meta(key))
+        except ValueError:
+            raise RunError(_damaged(self._path, f"{key} cannot be read")) from None
+
     def set_meta(self, key: str, value: str) -> None:
         """Keeps a setting."""
         with _told(self._path):
@@ -133,9 +141,13 @@ class StudyStore:
             ):
                 try:
                     values = tuple([float(value) for value in json.loads(candidate)])
+                    worth = None if rest[0] is None else float(rest[0])
+                    if worth is not None and not math.isfinite(worth):
+                        raise ValueError(worth)
+                    played = Played(worth, int(rest[1]), int(rest[2]), str(rest[3]))
                 except (ValueError, TypeError):
-                    raise RunError(_damaged(self._path, "a candidate that cannot be read")) from None
-                yield Piece(bool(fresh), values, list, number), Played(*rest)
+                    raise RunError(_damaged(self._path, "a block that cannot be read")) from None
+                yield Piece(bool(fresh), values, list, number), played
 
     def last(self) -> str:
         """When the last block ended, ISO 8601, UTC; empty if there is none."""
