@@ -445,6 +445,12 @@ def test_power(arguments: list[str], told: str, capsys: pytest.CaptureFixture[st
     assert row["needed"][0]["blocks"] > row["needed"][0]["sequential"] > 0
 
 
+@pytest.mark.parametrize("arguments", [["15", "--gain", "nan"], ["15", "--gain", "1e-320"], ["1e300"], ["nan"]])
+def test_power_of_numbers_that_make_no_sense(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_cli(["power", "--sd", *arguments]) == 2
+    assert "expected a number from 1e-06 to 1e+06" in capsys.readouterr().err
+
+
 def test_power_of_a_match(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     match = ["match", "greedy", "random", "--in-process", "--players", "2", "--rounds", "1", "--blocks", "8"]
     assert run_cli([*match, "--seed", "1", "--json", str(tmp_path / "m.json")]) == 0

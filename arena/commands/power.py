@@ -17,6 +17,8 @@ from caboose.arena.power import Spread, ladder_spreads, match_spreads
 from caboose.arena.sequential import SequentialTest, blocks_needed, expected_blocks
 
 GAINS: Final = {"pips": (0.25, 0.5, 1.0, 2.0, 3.0, 5.0), "elo": (2.0, 5.0, 10.0, 20.0, 50.0)}
+LEAST: Final = 1e-6
+MOST: Final = 1e6
 SLOPE: Final = 4 * 400 / math.log(10)  # rating points, for a score of 1 above one half
 
 
@@ -40,7 +42,7 @@ def power(
     alpha: Annotated[float, typer.Option(help="The chance to find a gain where there is none.")] = 0.05,
     beta: Annotated[float, typer.Option(help="The chance to miss one that is there.")] = 0.05,
     players: Annotated[
-        int | None, typer.Option(help="Only blocks of tables with so many players.", show_default=False)
+        int | None, typer.Option(min=2, help="Only blocks of tables with so many players.", show_default=False)
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
 ) -> None:
@@ -53,8 +55,9 @@ def power(
         if not 0 < share < 0.5:
             raise CallError(f"{name} {share:g}: expected a number between 0 and 0.5")
     gains = sorted(set(gain or GAINS[unit]))
-    if gains[0] <= 0:
-        raise CallError(f"--gain {gains[0]:g}: expected a number above 0")
+    for each in gains:
+        if not LEAST <= each <= MOST:
+            raise CallError(f"--gain {each:g}: expected a number from {LEAST:g} to {MOST:g}")
     spreads = _spreads(source, deviation, unit, players)
     if json:
         print(json_text.dumps(_data(spreads, gains, unit, alpha, beta), indent=1))
@@ -67,8 +70,8 @@ def _spreads(source: Path | None, deviation: float | None, unit: str, players: i
         raise CallError("expected either a ladder or the JSON of a match, or --sd")
     if source is None:
         assert deviation is not None
-        if not (math.isfinite(deviation) and deviation > 0):
-            raise CallError(f"--sd {deviation:g}: expected a number above 0")
+        if not LEAST <= deviation <= MOST:
+            raise CallError(f"--sd {deviation:g}: expected a number from {LEAST:g} to {MOST:g}")
         return [Spread("given", players, 0, deviation)]
     spreads = ladder_spreads(source, unit) if source.is_dir() else match_spreads(source, unit)
     found = [spread for spread in spreads if players in (None, spread.players)]
