@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +24,16 @@ from players import is_alive, wait_until
 pytest.importorskip("distributed", reason="needs the package distributed: pip install 'caboose[dask]'")
 from clusters import Cluster, running_cluster
 
+STUDY = """
+format = 1
+method = "spsa"
+blocks = 16
+in_process = true
+engine.builtin = "planner"
+parameter.PlanNodes = { min = 1, max = 1000, log = true, current = 3 }
+list = [{ players = 2, rounds = 1, nodes = 1, pool = ["greedy"] }]
+verify.blocks = 0
+"""
 LISTS: tuple[dict[str, Any], ...] = (
     {"name": "tables", "format": "random", "players": 3, "blocks": 12, "generation": 2},
     {"name": "pairs", "format": "round-robin", "players": 2, "blocks": 1},
@@ -60,6 +71,27 @@ def test_a_worker_that_others_do_not_match_is_not_used(cluster: Cluster, monkeyp
     assert len(told) == 2
     assert all(text.startswith("worker tcp://") for text in told)
     assert all(text.endswith(" is not used: caboose 7 there, 8 here") for text in told)
+
+
+def test_comparisons_and_studies_end_on_a_cluster_as_they_do_here(
+    cluster: Cluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    compare = "compare planner random --in-process --nodes 1 --rounds 1 --players 2 --seed 7 --json".split()
+    told: list[list[Any]] = []
+    for number, more in enumerate(([], ["--dask", cluster.address])):
+        file = tmp_path / str(number) / "study.toml"
+        file.parent.mkdir()
+        file.write_text(STUDY)
+        found = []
+        for call in (["tune", str(file), "--json"], compare):
+            run_cli([*call, *more])
+            data = json.loads(capsys.readouterr().out)
+            found.append(
+                {key: value for key, value in data.items() if key not in ("file", "seconds", "call", "command")}
+            )
+        told.append(found)
+    assert told[0] == told[1]
+    assert told[0][0]["blocks"] == 12 and told[0][1]["verdict"] == "H1"
 
 
 def test_a_cluster_plays_what_this_machine_plays_though_a_worker_is_killed(cluster: Cluster, tmp_path: Path) -> None:

@@ -240,6 +240,7 @@ def test_calls_that_make_no_sense(tmp_path: Path, capsys: pytest.CaptureFixture[
         "--records": "together with --state",
         f"--state {ladder}": "this is a ladder",
         f"--state {other}": "there is thesis.txt in it",
+        f"--state {other / 'thesis.txt'}": "this is a file",
         f"--state {state} --pips1 4": "another comparison is kept there (H1: 1 pips, not 4 pips)",
         f"--state {state} --seed 8": "the seed: 7, not 8",
         f"--state {state} --name 2=other": "B: greedy greedy, not other greedy",

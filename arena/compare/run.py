@@ -190,6 +190,8 @@ def _place(key: BlockKey) -> Place:
 
 def _make(folder: Path, comparison: Comparison) -> None:
     """Makes the folder of a comparison, if there is none. Raises ``CallError`` for one that is something else."""
+    if folder.exists() and not folder.is_dir():
+        raise CallError(f"{folder}: this is a file, expected the folder of a comparison, or a new one")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if (folder / FILE).exists():
