@@ -76,7 +76,21 @@ def test_a_worker_that_others_do_not_match_is_not_used(cluster: Cluster, monkeyp
 def test_comparisons_and_studies_end_on_a_cluster_as_they_do_here(
     cluster: Cluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    compare = "compare planner random --in-process --nodes 1 --rounds 1 --players 2 --seed 7 --json".split()
+    compare = [
+        "compare",
+        "planner",
+        "random",
+        "--in-process",
+        "--nodes",
+        "1",
+        "--rounds",
+        "1",
+        "--players",
+        "2",
+        "--seed",
+        "7",
+        "--json",
+    ]
     told: list[list[Any]] = []
     for number, more in enumerate(([], ["--dask", cluster.address])):
         file = tmp_path / str(number) / "study.toml"
