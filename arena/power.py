@@ -35,9 +35,11 @@ def ladder_spreads(folder: Path, unit: str) -> list[Spread]:
 
 
 def match_spreads(path: Path, unit: str) -> list[Spread]:
-    """Those of all contestants of a match. Raises ``CallError`` for a file that holds none, and ``OSError``."""
+    """Those of all contestants of a match. Raises ``CallError`` for a file that is not there, or holds none."""
     try:
         result = read_result(path)
+    except OSError as error:
+        raise CallError(f"{path}: {error.strerror}: expected a ladder or what `caboose match --json` wrote") from None
     except ResultError as error:
         raise CallError(f"{error}, expected a ladder or what `caboose match --json` wrote") from None
     seats = [seat_rows(game, result.entries) for block in result.blocks for game in block.games]

@@ -459,5 +459,6 @@ def test_power_of_a_match(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     rows = json.loads(capsys.readouterr().out)["contestants"]
     assert [(row["label"], row["players"], row["blocks"]) for row in rows] == [("greedy", 2, 8), ("random", 2, 8)]
     assert rows[0]["deviation"] == rows[1]["deviation"]
+    assert run_cli(["power", str(tmp_path / "nothing")]) == 2
     assert run_cli(["power"]) == 2 and run_cli(["power", "--sd", "0"]) == 2
     assert run_cli(["power", str(tmp_path / "m.json"), "--players", "3"]) == 2
