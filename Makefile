@@ -24,7 +24,8 @@ help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' Makefile
 
 .PHONY: test
-test: lint pytest ## check the code and run the tests
+test: $(READY) ## check the code and run the tests
+	@$(MAKE) --no-print-directory -j2 lint pytest
 
 .PHONY: ladder
 ladder: $(READY) ## play a small ladder of the built-in bots (two minutes at most), show the standings, write a report
