@@ -27,6 +27,7 @@ from caboose.arena import caboose_version
 from caboose.arena.bootstrap import CONFIDENCE, Estimate
 from caboose.arena.compare.comparison import LIST, Comparison, difference
 from caboose.arena.compare.judge import UNITS, Judge, Place, Tally
+from caboose.arena.database import beside
 from caboose.arena.errors import CallError, RunError
 from caboose.arena.executors import Executor
 from caboose.arena.ladder.config import FILE
@@ -34,7 +35,7 @@ from caboose.arena.ladder.folder import DATABASE, LOCK, locked
 from caboose.arena.ladder.rows import FaultRow, Seats
 from caboose.arena.ladder.run import Limit, Run, open_store, play, prepare
 from caboose.arena.ladder.schedule import block_order, lineups
-from caboose.arena.ladder.store import BlockKey, Entry, Store, beside
+from caboose.arena.ladder.store import BlockKey, Entry, Store
 from caboose.arena.sequential import CONTINUE, H0, H1, SequentialTest, State
 
 KEY: Final = "comparison"  # of the setting in the database by which it is known to be one

@@ -13,19 +13,17 @@ from itertools import groupby
 from pathlib import Path
 from types import TracebackType
 from typing import Final, NamedTuple, Self
-from urllib.parse import quote
 
 import numpy as np
 import numpy.typing as npt
 
+from caboose.arena.database import create_database, damaged, open_database, told
 from caboose.arena.errors import RunError
 from caboose.arena.ladder.rows import SEAT, FaultRow, Seats
 from caboose.protocol.referee import Fault
 
-NEW: Final = ".new"  # what a database is called besides while it is made
 APPLICATION: Final = 0x4361624C  # "CabL", by which a database is known to be a ladder's
 SCHEMA: Final = 1
-PATIENCE: Final = 30.0  # seconds that a reader or a writer waits for another
 CHUNK: Final = 20_000  # games that are read at once
 _CACHE: Final = -16_384  # KiB
 
@@ -57,11 +55,6 @@ CREATE INDEX faults_of_block ON faults (block);
 _SCALES: Final = """
 CREATE TABLE IF NOT EXISTS scales (block INTEGER PRIMARY KEY REFERENCES blocks, factor REAL NOT NULL)
 """
-
-
-def beside(name: str) -> tuple[str, ...]:
-    """The files that may be there while the database ``name`` is made."""
-    return tuple([f"{name}{NEW}{ending}" for ending in ("", "-wal", "-shm", "-journal")])
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,47 +129,16 @@ class Store:
 
     @classmethod
     def create(cls, path: Path, meta: dict[str, str]) -> None:
-        """Makes a new database with the settings ``meta``: beside its place first, so that it is whole whenever
-        somebody ends this process."""
-        for name in beside(path.name):
-            path.with_name(name).unlink(missing_ok=True)
-        new = path.with_name(f"{path.name}{NEW}")
-        with _told(path):
-            connection = sqlite3.connect(new, isolation_level=None)
-            try:
-                connection.execute("PRAGMA journal_mode = WAL")
-                connection.execute("BEGIN IMMEDIATE")
-                for statement in _TABLES.split(";"):
-                    connection.execute(statement)
-                connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
-                connection.execute(f"PRAGMA application_id = {APPLICATION}")
-                connection.execute(f"PRAGMA user_version = {SCHEMA}")
-                connection.execute("COMMIT")
-            finally:
-                connection.close()
-        new.replace(path)
+        """Makes a new database with the settings ``meta``."""
+        create_database(path, _TABLES, meta, application=APPLICATION, schema=SCHEMA)
 
     @classmethod
     def open(cls, path: Path, *, writing: bool = False) -> Store:
         """Opens a database that is there. Raises ``RunError`` for one that is damaged, or of a newer Caboose."""
         if not path.is_file():
             raise RunError(f"{path}: there is no such database: expected a ladder")
-        with _told(path):
-            connection = _connect(path, writing)
-            try:
-                _check(path, connection)
-                if writing:
-                    connection.execute("PRAGMA synchronous = FULL")
-                    (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-                    if found != "ok":
-                        raise RunError(_damaged(path, found))
-                    # Also what a full disk or a read-only folder would otherwise tell only after the first block.
-                    connection.execute("BEGIN IMMEDIATE")
-                    connection.execute("ROLLBACK")
-                connection.execute(f"PRAGMA cache_size = {_CACHE}")
-            except BaseException:
-                connection.close()
-                raise
+        connection = open_database(path, "a ladder", application=APPLICATION, schema=SCHEMA, writing=writing)
+        connection.execute(f"PRAGMA cache_size = {_CACHE}")
         return cls(path, connection)
 
     def __enter__(self) -> Self:
@@ -194,7 +156,7 @@ class Store:
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """Within it all is read as it was at the first look, whatever a run keeps meanwhile."""
-        with _told(self._path):
+        with told(self._path):
             self._connection.execute("BEGIN")
             try:
                 yield
@@ -341,7 +303,7 @@ class Store:
         for row in lists:
             end = first + self.counts(row.id)[0]
             of_block = row.players * row.players  # a game for each player
-            with _told(self._path):
+            with told(self._path):
                 cursor = self._connection.execute(sql, (row.id,))
                 while first < end and (some := cursor.fetchmany(max(CHUNK // row.players, 1) * row.players)):
                     seats = _seats(self._path, b"".join([data for (data,) in some]))
@@ -351,7 +313,7 @@ class Store:
                     yield first, seats[: blocks * of_block].reshape(blocks, row.players, row.players)
                     first += blocks
             if first != end:
-                raise RunError(_damaged(self._path, "a block of a wrong length"))
+                raise RunError(damaged(self._path, "a block of a wrong length"))
 
     def ended(self, lists: Sequence[ListRow]) -> Integers:
         """The numbers that ``all_games`` gives the blocks of ``lists``, in the order in which the blocks ended."""
@@ -381,12 +343,12 @@ class Store:
     # --- the ways to it ---
 
     def _rows(self, sql: str, *values: object) -> Iterator[tuple]:  # type: ignore[type-arg]
-        with _told(self._path):
+        with told(self._path):
             yield from self._connection.execute(sql, values)
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        with _told(self._path):
+        with told(self._path):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
@@ -407,61 +369,8 @@ def lineup_of(text: str) -> tuple[int, ...]:
     return tuple(map(int, text.split()))
 
 
-def _connect(path: Path, writing: bool) -> sqlite3.Connection:
-    uri = f"file:{quote(str(path.absolute()))}?mode={'rw' if writing else 'ro'}"
-    connection = sqlite3.connect(uri, uri=True, timeout=PATIENCE, isolation_level=None)
-    if not writing:
-        try:
-            connection.execute("SELECT 1 FROM sqlite_master").fetchone()
-        except sqlite3.OperationalError:
-            # Beside the database SQLite keeps files, also for readers. Where it cannot make them nobody writes now.
-            wal = path.with_name(f"{path.name}-wal")
-            if wal.exists() and wal.stat().st_size:
-                raise
-            connection.close()
-            connection = sqlite3.connect(f"{uri}&immutable=1", uri=True, isolation_level=None)
-    return connection
-
-
-def _check(path: Path, connection: sqlite3.Connection) -> None:
-    """Raises ``RunError`` for what is not a ladder's database that this Caboose knows."""
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
-    (schema,) = connection.execute("PRAGMA user_version").fetchone()
-    if application != APPLICATION:
-        raise RunError(f"{path}: this is not the database of a ladder")
-    if schema > SCHEMA:
-        raise RunError(f"{path}: made by a newer Caboose (schema {schema}, this one knows {SCHEMA}): use that one")
-
-
 def _seats(path: Path, data: bytes) -> Seats:
     try:
         return np.frombuffer(data, SEAT)
     except ValueError:
-        raise RunError(_damaged(path, "a game of a wrong length")) from None
-
-
-def _damaged(path: Path, why: str) -> str:
-    return (
-        f"{path}: the database is damaged ({why}); nothing was changed. Take a copy from before, or save what is left: "
-        f"sqlite3 {path.name} .recover"
-    )
-
-
-@contextmanager
-def _told(path: Path) -> Iterator[None]:
-    """Makes what SQLite complains about a ``RunError`` that says what to do."""
-    try:
-        yield
-    except sqlite3.DatabaseError as error:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code == sqlite3.SQLITE_FULL:
-            why = "the disk is full; all blocks before are kept. Make room and run again"
-        elif code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH):
-            why = f"it cannot be {'written to' if code == sqlite3.SQLITE_READONLY else 'opened'} ({error})"
-        elif code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            why = "another program keeps it busy"
-        elif code == sqlite3.SQLITE_IOERR:
-            why = f"it could not be read or written ({error}); all blocks before are kept"
-        else:
-            raise RunError(_damaged(path, str(error))) from None
-        raise RunError(f"{path}: {why}") from None
+        raise RunError(damaged(path, "a game of a wrong length")) from None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from contextlib import ExitStack
-from pathlib import Path
 
 from caboose.arena.errors import RunError
 from caboose.arena.tune.config import StudySpec
@@ -14,8 +13,6 @@ from caboose.arena.tune.same import check_same, identities, meta_of
 from caboose.arena.tune.settle import declared_options, settle
 from caboose.arena.tune.space import Parameter, Space
 from caboose.arena.tune.store import DATABASE, StudyStore
-
-_NEW = "new.db"  # a database that is being made
 
 
 def begin(spec: StudySpec, stack: ExitStack) -> tuple[Study, StudyStore, Measure | None]:
@@ -30,7 +27,10 @@ def begin(spec: StudySpec, stack: ExitStack) -> tuple[Study, StudyStore, Measure
     study = make_study(spec, space)
     path = spec.folder / DATABASE
     if not path.exists():
-        _create(path, meta_of(spec, space, engines))
+        try:
+            StudyStore.create(path, meta_of(spec, space, engines))
+        except OSError as error:
+            raise RunError(f"{path}: {error.strerror}") from None
     store = stack.enter_context(StudyStore.open(path, writing=True))
     check_same(spec, store, engines)
     store.set_meta("file", json.dumps(spec.raw))
@@ -54,15 +54,3 @@ def look(spec: StudySpec) -> Study:
         study = make_study(spec, space)
         study.load(store)
     return study
-
-
-def _create(path: Path, meta: dict[str, str]) -> None:
-    """Makes a database that is there whole or not at all."""
-    new = path.with_name(_NEW)
-    try:
-        for each in (new, *[new.with_name(f"{_NEW}{ending}") for ending in ("-wal", "-shm")]):
-            each.unlink(missing_ok=True)
-        StudyStore.create(new, meta)
-        new.replace(path)
-    except OSError as error:
-        raise RunError(f"{path}: {error.strerror}") from None

@@ -12,8 +12,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, NamedTuple, Self
 
+from caboose.arena.database import create_database, damaged, open_database, told
 from caboose.arena.errors import RunError
-from caboose.arena.ladder.store import _connect, _damaged, _told
 from caboose.arena.tune.space import Values
 
 DATABASE: Final = "study.db"
@@ -60,40 +60,14 @@ class StudyStore:
 
     @classmethod
     def create(cls, path: Path, meta: Mapping[str, str]) -> None:
-        """Makes a new database with settings. Another of the same name must not be there."""
-        with _told(path):
-            connection = sqlite3.connect(path, isolation_level=None)
-            try:
-                connection.execute("PRAGMA journal_mode = WAL")
-                connection.execute("BEGIN IMMEDIATE")
-                for statement in _TABLES.split(";"):
-                    connection.execute(statement)
-                connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
-                connection.execute(f"PRAGMA application_id = {APPLICATION}")
-                connection.execute(f"PRAGMA user_version = {SCHEMA}")
-                connection.execute("COMMIT")
-            finally:
-                connection.close()
+        """Makes a new database with settings. Raises ``RunError`` and ``OSError``."""
+        create_database(path, _TABLES, meta, application=APPLICATION, schema=SCHEMA)
 
     @classmethod
     def open(cls, path: Path, *, writing: bool = False) -> StudyStore:
         """Opens a database that is there. Raises ``RunError`` for one that is damaged, of a newer Caboose, or none of a
         study."""
-        with _told(path):
-            connection = _connect(path, writing)
-            try:
-                _check(path, connection)
-                if writing:
-                    connection.execute("PRAGMA synchronous = FULL")
-                    (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-                    if found != "ok":
-                        raise RunError(_damaged(path, found))
-                    connection.execute("BEGIN IMMEDIATE")  # what a full disk would tell only after the first block
-                    connection.execute("ROLLBACK")
-            except BaseException:
-                connection.close()
-                raise
-        return cls(path, connection)
+        return cls(path, open_database(path, "a study", application=APPLICATION, schema=SCHEMA, writing=writing))
 
     def __enter__(self) -> Self:
         return self
@@ -105,7 +79,7 @@ class StudyStore:
 
     def meta(self, key: str) -> str:
         """A setting; empty if it was never set."""
-        with _told(self._path):
+        with told(self._path):
             row = self._connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         return "" if row is None else str(row[0])
 
@@ -114,18 +88,18 @@ class StudyStore:
         try:
             return json.loads(self.meta(key))
         except ValueError:
-            raise RunError(_damaged(self._path, f"{key} cannot be read")) from None
+            raise RunError(damaged(self._path, f"{key} cannot be read")) from None
 
     def set_meta(self, key: str, value: str) -> None:
         """Keeps a setting."""
-        with _told(self._path):
+        with told(self._path):
             self._connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
     def add(self, piece: Piece, played: Played) -> None:
         """Keeps a block."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
         row = (piece.fresh, json.dumps(piece.values), piece.list, piece.number, played.value, played.games)
-        with _told(self._path):
+        with told(self._path):
             self._connection.execute(
                 "INSERT INTO blocks (fresh, candidate, list, number, value, games, faults, fault, finished) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -135,7 +109,7 @@ class StudyStore:
     def blocks(self) -> Iterator[tuple[Piece, Played]]:
         """All that were played, in the order in which they ended."""
         columns = "fresh, candidate, list, number, value, games, faults, fault"
-        with _told(self._path):
+        with told(self._path):
             for fresh, candidate, list, number, *rest in self._connection.execute(
                 f"SELECT {columns} FROM blocks ORDER BY id"
             ):
@@ -146,20 +120,11 @@ class StudyStore:
                         raise ValueError(worth)
                     played = Played(worth, int(rest[1]), int(rest[2]), str(rest[3]))
                 except (ValueError, TypeError):
-                    raise RunError(_damaged(self._path, "a block that cannot be read")) from None
+                    raise RunError(damaged(self._path, "a block that cannot be read")) from None
                 yield Piece(bool(fresh), values, list, number), played
 
     def last(self) -> str:
         """When the last block ended, ISO 8601, UTC; empty if there is none."""
-        with _told(self._path):
+        with told(self._path):
             (last,) = self._connection.execute("SELECT max(finished) FROM blocks").fetchone()
         return last or ""
-
-
-def _check(path: Path, connection: sqlite3.Connection) -> None:
-    (application,) = connection.execute("PRAGMA application_id").fetchone()
-    (schema,) = connection.execute("PRAGMA user_version").fetchone()
-    if application != APPLICATION:
-        raise RunError(f"{path}: this is not the database of a study")
-    if schema > SCHEMA:
-        raise RunError(f"{path}: made by a newer Caboose (schema {schema}, this one knows {SCHEMA}): use that one")
