@@ -16,11 +16,25 @@ from rich.text import Text
 
 from caboose import bots as builtin
 from caboose.arena.blocks import CRASHED
+from caboose.arena.commands.clock import (
+    AllowanceOption,
+    GameCapOption,
+    GraceOption,
+    GuardOption,
+    MarginOption,
+    MovetimeOption,
+    NodesOption,
+    PlayoutsOption,
+    RoundCapOption,
+    StartOption,
+    TcOption,
+    make_control,
+)
 from caboose.arena.commands.cluster import DaskOption, PinOption, make_cluster, make_local
 from caboose.arena.commands.files import read_or_not
-from caboose.arena.commands.match import PLAYERS, RUN, TIME, check_word, make_control, make_seed
+from caboose.arena.commands.match import PLAYERS, RUN, check_word, make_seed
 from caboose.arena.commands.table import PANEL as TABLE
-from caboose.arena.commands.table import PLAYERS_RANGE, PresetOption, RuleOption, SetOption, make_rules
+from caboose.arena.commands.table import PLAYERS_RANGE, PresetOption, RoundsOption, RuleOption, SetOption, make_rules
 from caboose.arena.commands.untrusted import (
     CpuOption,
     FileOption,
@@ -128,29 +142,18 @@ def compare(
     players: Annotated[int, typer.Option(help=f"{PLAYERS_RANGE}.", rich_help_panel=TABLE)] = 4,
     set: SetOption = None,
     rule: RuleOption = None,
-    rounds: Annotated[
-        str | None,
-        typer.Option(help="Rounds of a game, from the highest hub down. `all` by default.", rich_help_panel=TABLE),
-    ] = None,
-    movetime: Annotated[
-        float | None,
-        typer.Option(metavar="MS", help="Milliseconds for each move (20 by default).", rich_help_panel=TIME),
-    ] = None,
-    tc: Annotated[str | None, typer.Option(metavar="BASE+INC", help=_SAME, rich_help_panel=TIME)] = None,
-    allowance: Annotated[float, typer.Option(metavar="MS", help=_SAME, rich_help_panel=TIME)] = 0.0,
-    round_cap: Annotated[float | None, typer.Option(metavar="SECONDS", help=_SAME, rich_help_panel=TIME)] = None,
-    game_cap: Annotated[float | None, typer.Option(metavar="SECONDS", help=_SAME, rich_help_panel=TIME)] = None,
-    nodes: Annotated[
-        int | None, typer.Option(help="Search iterations for each move, instead of a time.", rich_help_panel=TIME)
-    ] = None,
-    playouts: Annotated[
-        int | None, typer.Option(help="Rounds played to their end for each move.", rich_help_panel=TIME)
-    ] = None,
-    margin: Annotated[float, typer.Option(metavar="MS", help=_SAME, rich_help_panel=TIME)] = DEFAULT_MARGIN,
-    guard: Annotated[float, typer.Option(metavar="SECONDS", help=_SAME, rich_help_panel=TIME)] = DEFAULT_GUARD / 1000,
-    grace: Annotated[float, typer.Option(metavar="MS", help=_SAME, rich_help_panel=TIME)] = 0.0,
-    start_timeout: Annotated[float, typer.Option(metavar="SECONDS", help=_SAME, rich_help_panel=TIME)] = DEFAULT_STARTUP
-    / 1000,
+    rounds: RoundsOption = None,
+    movetime: MovetimeOption = None,
+    tc: TcOption = None,
+    allowance: AllowanceOption = 0.0,
+    round_cap: RoundCapOption = None,
+    game_cap: GameCapOption = None,
+    nodes: NodesOption = None,
+    playouts: PlayoutsOption = None,
+    margin: MarginOption = DEFAULT_MARGIN,
+    guard: GuardOption = DEFAULT_GUARD / 1000,
+    grace: GraceOption = 0.0,
+    start_timeout: StartOption = DEFAULT_STARTUP / 1000,
     state: Annotated[
         Path | None,
         typer.Option(

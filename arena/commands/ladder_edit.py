@@ -9,9 +9,18 @@ from typing import Annotated, Any
 import typer
 
 from caboose.arena.blocks import CRASHED
+from caboose.arena.commands.clock import PANEL as TIME
+from caboose.arena.commands.clock import (
+    GameCapOption,
+    MovetimeOption,
+    NodesOption,
+    PlayoutsOption,
+    RoundCapOption,
+    TcOption,
+)
 from caboose.arena.commands.match import make_seed
 from caboose.arena.commands.table import PANEL as TABLE
-from caboose.arena.commands.table import PLAYERS_RANGE, PresetOption, RuleOption, SetOption
+from caboose.arena.commands.table import PLAYERS_RANGE, PresetOption, RoundsOption, RuleOption, SetOption
 from caboose.arena.commands.untrusted import (
     CpuOption,
     FileOption,
@@ -26,7 +35,6 @@ from caboose.arena.ladder.folder import runner
 from caboose.arena.lineup import About, make_contestants, make_entrants, parse_options
 from caboose.arena.naming import MAX_LABEL
 
-TIME = "The time"
 SEATING = "Who meets whom"
 
 FolderArgument = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the ladder.", show_default=False)]
@@ -164,35 +172,16 @@ def add_list(
     players: Annotated[int, typer.Option(help=f"{PLAYERS_RANGE}.", rich_help_panel=TABLE)] = 4,
     set: SetOption = None,
     rule: RuleOption = None,
-    rounds: Annotated[
-        str | None,
-        typer.Option(help="Rounds of a game, from the highest hub down. `all` by default.", rich_help_panel=TABLE),
-    ] = None,
-    movetime: Annotated[
-        float | None,
-        typer.Option(metavar="MS", help="Milliseconds for each move (20 by default).", rich_help_panel=TIME),
-    ] = None,
-    tc: Annotated[
-        str | None,
-        typer.Option(
-            metavar="BASE+INC", help="Seconds for a seat's whole game, and more with each move.", rich_help_panel=TIME
-        ),
-    ] = None,
+    rounds: RoundsOption = None,
+    movetime: MovetimeOption = None,
+    tc: TcOption = None,
     allowance: Annotated[
         float | None, typer.Option(metavar="MS", help="As in `caboose match`.", rich_help_panel=TIME)
     ] = None,
-    round_cap: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="As in `caboose match`.", rich_help_panel=TIME)
-    ] = None,
-    game_cap: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="As in `caboose match`.", rich_help_panel=TIME)
-    ] = None,
-    nodes: Annotated[
-        int | None, typer.Option(help="Search iterations for each move, instead of a time.", rich_help_panel=TIME)
-    ] = None,
-    playouts: Annotated[
-        int | None, typer.Option(help="Rounds played to their end for each move.", rich_help_panel=TIME)
-    ] = None,
+    round_cap: RoundCapOption = None,
+    game_cap: GameCapOption = None,
+    nodes: NodesOption = None,
+    playouts: PlayoutsOption = None,
     margin: Annotated[
         float | None, typer.Option(metavar="MS", help="As in `caboose match`.", rich_help_panel=TIME)
     ] = None,

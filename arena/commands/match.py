@@ -8,17 +8,30 @@ import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, Final
+from typing import Annotated, BinaryIO, Final
 
 import typer
 from rich.console import Console
 
 from caboose import bots as builtin
-from caboose.arena import controls
 from caboose.arena.blocks import CRASHED, FALLBACK, MOST_REPLAYS, RESTARTS, Plan
+from caboose.arena.commands.clock import (
+    AllowanceOption,
+    GameCapOption,
+    GraceOption,
+    GuardOption,
+    MarginOption,
+    MovetimeOption,
+    NodesOption,
+    PlayoutsOption,
+    RoundCapOption,
+    StartOption,
+    TcOption,
+    make_control,
+)
 from caboose.arena.commands.cluster import DaskOption, PinOption, ScaleOption, make_cluster, make_local
 from caboose.arena.commands.table import PANEL as TABLE
-from caboose.arena.commands.table import PLAYERS_RANGE, PresetOption, RuleOption, SetOption, make_rules
+from caboose.arena.commands.table import PLAYERS_RANGE, PresetOption, RoundsOption, RuleOption, SetOption, make_rules
 from caboose.arena.commands.untrusted import (
     CpuOption,
     FileOption,
@@ -30,7 +43,6 @@ from caboose.arena.commands.untrusted import (
     make_folder,
     make_launch,
 )
-from caboose.arena.controls import parse_tc
 from caboose.arena.errors import CallError, RunError
 from caboose.arena.executors import Executor
 from caboose.arena.lineup import Lineup, make_entrants, make_entries, parse_options
@@ -49,7 +61,7 @@ from caboose.arena.results import result_text, temporary_beside, write_result
 from caboose.arena.scaling import HERE, measure_speed, parse_reference
 from caboose.protocol.child import hide
 from caboose.protocol.referee import FAULT_POLICIES
-from caboose.protocol.timing import DEFAULT_GUARD, DEFAULT_MARGIN, DEFAULT_STARTUP, TimeControl
+from caboose.protocol.timing import DEFAULT_GUARD, DEFAULT_MARGIN, DEFAULT_STARTUP
 
 DEFAULT_BLOCKS: Final = 20
 SEED_BITS: Final = 128
@@ -57,7 +69,6 @@ STANDARD_OUTPUT: Final = Path("-")
 MAX_SEED: Final = 1000  # digits
 
 PLAYERS = "The players"
-TIME = "The time"
 RUN = "The run"
 
 
@@ -116,60 +127,18 @@ def match(
     ] = None,
     set: SetOption = None,
     rule: RuleOption = None,
-    rounds: Annotated[
-        str | None,
-        typer.Option(help="Rounds of a game, from the highest hub down. `all` by default.", rich_help_panel=TABLE),
-    ] = None,
-    movetime: Annotated[
-        float | None,
-        typer.Option(metavar="MS", help="Milliseconds for each move (20 by default).", rich_help_panel=TIME),
-    ] = None,
-    tc: Annotated[
-        str | None,
-        typer.Option(
-            metavar="BASE+INC", help="Seconds for a seat's whole game, and more with each move.", rich_help_panel=TIME
-        ),
-    ] = None,
-    allowance: Annotated[
-        float,
-        typer.Option(
-            metavar="MS",
-            help="With --tc: what each move may take before the clock runs, which makes the clock a bank.",
-            rich_help_panel=TIME,
-        ),
-    ] = 0.0,
-    round_cap: Annotated[
-        float | None,
-        typer.Option(metavar="SECONDS", help="The most for all moves of a seat in a round.", rich_help_panel=TIME),
-    ] = None,
-    game_cap: Annotated[
-        float | None,
-        typer.Option(metavar="SECONDS", help="The most for all moves of a seat in a game.", rich_help_panel=TIME),
-    ] = None,
-    nodes: Annotated[
-        int | None, typer.Option(help="Search iterations for each move, instead of a time.", rich_help_panel=TIME)
-    ] = None,
-    playouts: Annotated[
-        int | None, typer.Option(help="Rounds played to their end for each move.", rich_help_panel=TIME)
-    ] = None,
-    margin: Annotated[
-        float,
-        typer.Option(metavar="MS", help="How late a reply may come before it is a fault.", rich_help_panel=TIME),
-    ] = DEFAULT_MARGIN,
-    guard: Annotated[
-        float,
-        typer.Option(
-            metavar="SECONDS", help="The longest a move may take where no time limits it.", rich_help_panel=TIME
-        ),
-    ] = DEFAULT_GUARD / 1000,
-    grace: Annotated[
-        float,
-        typer.Option(metavar="MS", help="What the first move of a seat in a game may take more.", rich_help_panel=TIME),
-    ] = 0.0,
-    start_timeout: Annotated[
-        float,
-        typer.Option(metavar="SECONDS", help="How long an engine may take to start.", rich_help_panel=TIME),
-    ] = DEFAULT_STARTUP / 1000,
+    rounds: RoundsOption = None,
+    movetime: MovetimeOption = None,
+    tc: TcOption = None,
+    allowance: AllowanceOption = 0.0,
+    round_cap: RoundCapOption = None,
+    game_cap: GameCapOption = None,
+    nodes: NodesOption = None,
+    playouts: PlayoutsOption = None,
+    margin: MarginOption = DEFAULT_MARGIN,
+    guard: GuardOption = DEFAULT_GUARD / 1000,
+    grace: GraceOption = 0.0,
+    start_timeout: StartOption = DEFAULT_STARTUP / 1000,
     blocks: Annotated[
         int,
         typer.Option(min=1, help="Blocks to play: the same deals in every rotation of the seats.", rich_help_panel=RUN),
@@ -382,20 +351,6 @@ def check_word(name: str, value: str, words: Sequence[str]) -> None:
     """Raises ``CallError`` for a value that is none of ``words``."""
     if value not in words:
         raise CallError(f"{name} {value}: expected {', '.join(words[:-1])} or {words[-1]}")
-
-
-def make_control(*, tc: str | None, **given: Any) -> TimeControl:
-    """The time control that a call asks for: the fields of ``TimeControl``, and ``tc`` in seconds for its clock. Raises
-    ``CallError``."""
-    try:
-        if tc is not None:
-            given["clock"], given["increment"] = parse_tc(tc)
-    except ValueError as error:
-        raise CallError(f"--tc {error}") from None
-    try:
-        return controls.make_control(**given)
-    except ValueError as error:
-        raise CallError(str(error)) from None
 
 
 def check_writable(name: str, path: Path) -> None:

@@ -12,7 +12,8 @@ import typer
 from rich.console import Console
 
 from caboose import bots as builtin
-from caboose.arena.commands.match import make_control
+from caboose.arena.commands.clock import PANEL as TIME
+from caboose.arena.commands.clock import MovetimeOption, PlayoutsOption, make_control
 from caboose.arena.commands.untrusted import (
     CpuOption,
     FileOption,
@@ -41,7 +42,6 @@ LEAST_MOVETIME: Final = 1.0
 LIMITS: Final = ("nodes", "movetime", "playouts")
 
 _ENGINES = "The engines"
-_TIME = "The time"
 _WHICH = "Which positions"
 
 
@@ -92,20 +92,15 @@ def score(
             rich_help_panel=_ENGINES,
         ),
     ] = 1,
-    nodes: Annotated[int | None, typer.Option(help="Search iterations for each move.", rich_help_panel=_TIME)] = None,
-    movetime: Annotated[
-        float | None,
-        typer.Option(metavar="MS", help="Milliseconds for each move (20 by default).", rich_help_panel=_TIME),
-    ] = None,
-    playouts: Annotated[
-        int | None, typer.Option(help="Rounds played to their end for each move.", rich_help_panel=_TIME)
-    ] = None,
+    nodes: Annotated[int | None, typer.Option(help="Search iterations for each move.", rich_help_panel=TIME)] = None,
+    movetime: MovetimeOption = None,
+    playouts: PlayoutsOption = None,
     limit: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME.LIMIT=NUMBER",
             help="Another limit for one engine: mcts.nodes=100, 2.movetime=50. May be repeated.",
-            rich_help_panel=_TIME,
+            rich_help_panel=TIME,
         ),
     ] = None,
     depth: Annotated[
@@ -113,17 +108,17 @@ def score(
         typer.Option(
             "--depth",
             help="Ask under the half of the limit too, a quarter, and so on, and tell when choices are settled.",
-            rich_help_panel=_TIME,
+            rich_help_panel=TIME,
         ),
     ] = False,
     margin: Annotated[
         float,
-        typer.Option(metavar="MS", help="How late an answer may come before it is a fault.", rich_help_panel=_TIME),
+        typer.Option(metavar="MS", help="How late an answer may come before it is a fault.", rich_help_panel=TIME),
     ] = DEFAULT_MARGIN,
     guard: Annotated[
         float,
         typer.Option(
-            metavar="SECONDS", help="The longest an answer may take where no time limits it.", rich_help_panel=_TIME
+            metavar="SECONDS", help="The longest an answer may take where no time limits it.", rich_help_panel=TIME
         ),
     ] = DEFAULT_GUARD / 1000,
     players: Annotated[

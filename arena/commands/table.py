@@ -21,6 +21,10 @@ RuleOption = Annotated[
     list[str] | None,
     typer.Option("--rule", metavar="NAME=VALUE", help="A rule option; see `caboose rules`.", rich_help_panel=PANEL),
 ]
+RoundsOption = Annotated[
+    str | None,
+    typer.Option(help="Rounds of a game, from the highest hub down. `all` by default.", rich_help_panel=PANEL),
+]
 PLAYERS_RANGE = f"{MIN_PLAYERS} to {MAX_PLAYERS}"
 
 
