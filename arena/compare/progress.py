@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 from rich.console import Console, Group
-from rich.live import Live
 from rich.text import Text
 
 from caboose.arena.bootstrap import Estimate
 from caboose.arena.compare.judge import Judge
 from caboose.arena.compare.run import interval
+from caboose.arena.live import LiveView
 from caboose.arena.report import duration_text
 
 EVERY: Final = 60.0  # seconds between two lines where there is no terminal
@@ -31,41 +30,26 @@ def gain_text(gain: Estimate, unit: str) -> str:
     return f"{round(gain.value, digits) + 0.0:+.{digits}f} ± {half} {NAMES[unit]}"
 
 
-class CompareProgress:
+class CompareProgress(LiveView):
     """Follows a comparison on ``console``. A context manager; nothing stays of the live view when it is left."""
 
     def __init__(self, console: Console) -> None:
-        self._console = console
-        self._live: Live | None = None
+        super().__init__(console)
         self._judge: Judge | None = None
         self._games = 0  # played now, judged or not
-        self._told = time.monotonic()
         self._ends: deque[tuple[float, int]] = deque(maxlen=_RECENT)  # when the last blocks ended, and games by then
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._live is not None:
-            self._live.stop()
 
     # --- as a watcher of the comparison ---
 
     def begin(self, judge: Judge) -> None:
         """It is going to play, or was over already."""
         self._judge = judge
-        self._told = time.monotonic()
-        self._ends.append((self._told, 0))
+        self._ends.append((time.monotonic(), 0))
         if judge.over:
             return
         if judge.tally.blocks:
             self._say(f"It goes on after {judge.tally.blocks:,} blocks.")
-        if self._console.is_terminal:
-            # Once a second: more often would take time from players who are on the clock.
-            self._live = Live(get_renderable=self._view, console=self._console, refresh_per_second=1, transient=True)
-            self._live.start()
+        self._show(self._view)
 
     def game_over(self) -> None:
         """A game was played."""
@@ -74,14 +58,9 @@ class CompareProgress:
         """A block of that many games was played."""
         self._games += games
         self._ends.append((time.monotonic(), self._games))
-        if self._live is None and time.monotonic() - self._told >= EVERY:
-            self._told = time.monotonic()
-            self._say(f"{time.strftime('%H:%M:%S')}  {', '.join([self._counts(), self._llr(), *self._gains()])}")
+        self._say_sometimes(lambda: ", ".join([self._counts(), self._llr(), *self._gains()]), EVERY)
 
     # --- what it looks like ---
-
-    def _say(self, text: str) -> None:
-        self._console.print(Text(text), soft_wrap=True)
 
     def _view(self) -> Group:
         assert self._judge is not None

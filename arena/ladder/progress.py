@@ -6,11 +6,9 @@ import math
 import time
 from collections import deque
 from collections.abc import Sequence
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from rich.console import Console, Group, RenderableType
-from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
@@ -19,6 +17,7 @@ from caboose.arena.ladder.board import Reading, block_margins
 from caboose.arena.ladder.rows import FaultRow, Seats
 from caboose.arena.ladder.run import Limit, Run
 from caboose.arena.ladder.store import BlockKey
+from caboose.arena.live import LiveView
 from caboose.arena.report import duration_text
 
 EVERY: Final = 60.0  # seconds between two lines where there is no terminal
@@ -64,29 +63,19 @@ class Running:
         return float(stdtrit(self.count - 1, _SURE)) * math.sqrt(self.squares / (self.count - 1) / self.count)
 
 
-class LadderProgress:
+class LadderProgress(LiveView):
     """Follows a run on ``console``. A context manager; nothing stays of the live table when it is left."""
 
     def __init__(self, console: Console, limit: Limit) -> None:
-        self._console = console
+        super().__init__(console)
         self._limit = limit
-        self._live: Live | None = None
         self._run: Run | None = None
         self._running: dict[int, Running] = {}
         self._games = 0
         self._blocks = 0
         self.faults = 0
-        self._started = self._told = time.monotonic()
+        self._started = time.monotonic()
         self._ends: deque[tuple[float, int]] = deque(maxlen=_RECENT)  # when the last blocks ended, and their games
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._live is not None:
-            self._live.stop()
 
     # --- as a watcher of the run ---
 
@@ -100,14 +89,9 @@ class LadderProgress:
                 running.add_all(margins)
         for running, sums in zip(known, reading.sums(), strict=True):
             running.faults = sum(sums.faults.values())
-        self._started = self._told = time.monotonic()
+        self._started = time.monotonic()
         self._ends.append((self._started, 0))
-        if self._console.is_terminal:
-            # Once a second: more often would take time from players who are on the clock.
-            self._live = Live(
-                get_renderable=self._table, console=self._console, refresh_per_second=1, transient=True, screen=False
-            )
-            self._live.start()
+        self._show(self._table)
 
     def game_over(self) -> None:
         """A game was played."""
@@ -127,10 +111,7 @@ class LadderProgress:
                 self._running.setdefault(int(seat["entry"]), Running()).faults += int(seat["fault"])
         for entry, values in margins.items():
             self._running[entry].add(sum(values) / len(values))
-        if self._live is None and time.monotonic() - self._told >= EVERY:
-            self._told = time.monotonic()
-            clock = time.strftime("%H:%M:%S")
-            self._console.print(Text(f"{clock}  {self._line()}"), soft_wrap=True)
+        self._say_sometimes(self._line, EVERY)
 
     # --- what it looks like ---
 

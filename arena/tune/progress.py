@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 from rich.console import Console
-from rich.live import Live
 from rich.text import Text
 
+from caboose.arena.live import LiveView
 from caboose.arena.report import duration_text
 from caboose.arena.tune.run import Study
 from caboose.arena.tune.store import Piece, Played
@@ -17,25 +16,15 @@ from caboose.arena.tune.store import Piece, Played
 EVERY: Final = 60.0  # seconds between two lines where there is no terminal
 
 
-class StudyProgress:
+class StudyProgress(LiveView):
     """Follows a study on ``console``. A context manager; nothing stays of the live lines when it is left."""
 
     def __init__(self, console: Console) -> None:
-        self._console = console
-        self._live: Live | None = None
+        super().__init__(console)
         self._study: Study | None = None
         self._blocks = 0
         self._fresh = 0
-        self._begun = self._told = time.monotonic()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._live is not None:
-            self._live.stop()
+        self._begun = time.monotonic()
 
     # --- as a watcher ---
 
@@ -43,11 +32,9 @@ class StudyProgress:
         """It is going to play."""
         self._study = study
         self._fresh = sum(piece.fresh for piece in study.known)
-        self._begun = self._told = time.monotonic()
-        if self._console.is_terminal and study.result is None:
-            # Once a second: more often would take time from players who are on the clock.
-            self._live = Live(get_renderable=self._text, console=self._console, refresh_per_second=1, transient=True)
-            self._live.start()
+        self._begun = time.monotonic()
+        if study.result is None:
+            self._show(self._text)
 
     def game_over(self) -> None:
         """A game was played."""
@@ -56,10 +43,7 @@ class StudyProgress:
         """A block was played and is kept."""
         self._blocks += 1
         self._fresh += piece.fresh
-        if self._live is None and time.monotonic() - self._told >= EVERY:
-            self._told = time.monotonic()
-            clock = time.strftime("%H:%M:%S")
-            self._console.print(Text(f"{clock}  {'; '.join(self._lines())}"), soft_wrap=True)
+        self._say_sometimes(lambda: "; ".join(self._lines()), EVERY)
 
     # --- what it looks like ---
 
