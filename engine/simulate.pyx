@@ -1,21 +1,24 @@
 """Many rounds at once: deals and playouts in the core, results as numpy arrays."""
 
-from caboose.engine.bits cimport TILE_COUNT, WORDS, Rng, mix, popcount, rng_seed, u8, u64
+from caboose.engine.bits cimport SEATS, TILE_COUNT, WORDS, Rng, mix, popcount, rng_seed, u8, u16, u64
 from caboose.engine.dealing cimport deal_round, fill_deck
+from caboose.engine.plan cimport Plan
 from caboose.engine.playout cimport (
     TO_THE_END,
     Plans,
     forget_plans,
+    play_code,
     play_out_greedy,
     play_out_planned,
     play_out_uniform,
 )
-from caboose.engine.policy cimport Weights, put_weights
+from caboose.engine.policy cimport Weights, choose_greedy, choose_planned, choose_random, follow, put_weights
 from caboose.engine.round cimport compile_rules
-from caboose.engine.state cimport BLOCKED, Header, State, hand_score
+from caboose.engine.state cimport BLOCKED, MAX_MOVES, RUNNING, Header, State, forced_step, hand_score, legal_moves
 from cpython.exc cimport PyErr_CheckSignals
 
 import os
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from operator import index
 from typing import NamedTuple
@@ -52,17 +55,46 @@ class Simulation(NamedTuple):
     blocked: np.ndarray
 
 
+# How a seat plays.
+cdef struct Player:
+    int policy
+    int plan_nodes
+    Weights weights
+
+
+# Plays the round to its end, every seat in its own way.
+cdef void play_out_mixed(State *s, Plans *plans, const Player *players, Rng *rng) noexcept nogil:
+    cdef u16 codes[MAX_MOVES]
+    cdef const Player *player
+    cdef Plan *plan
+    cdef int n, choice
+    while s.over == RUNNING:
+        n = legal_moves(s, codes)
+        if n == 0:
+            forced_step(s, NULL)
+            continue
+        player = &players[s.turn]
+        if player.policy == UNIFORM:
+            choice = choose_random(codes, n, rng)
+        elif player.policy == GREEDY:
+            choice = choose_greedy(s, codes, n)
+        else:
+            plan = &plans.seats[s.turn]
+            choice = choose_planned(s, codes, n, plan, player.plan_nodes, 0, &player.weights, rng)
+            follow(s, plan, codes[choice])
+        play_code(s, codes[choice])
+
+
 cdef class _Batch:
     cdef Header header
     cdef bint dealt_hub
     cdef bint holder_starts
     cdef int hand
-    cdef int policy
+    cdef bint mixed      # not all seats play in the same way
+    cdef Player players[SEATS]
     cdef int rounds
     cdef int taken       # rounds that a thread has played or plays
     cdef int chunk
-    cdef int plan_nodes
-    cdef Weights weights
     cdef u64 seed
     cdef u8 deck[TILE_COUNT]
     cdef int size
@@ -91,19 +123,23 @@ cdef class _Batch:
         cdef State s
         cdef Plans plans
         cdef Rng rng
+        cdef const Player *all = &self.players[0]
         cdef u8 deck[TILE_COUNT]
         cdef int number, seat, word, score, least
         for number in range(start, end):
             deck = self.deck
             rng_seed(&rng, self.seed + mix(number + 1))
             deal_round(&s, &self.header, self.dealt_hub, self.holder_starts, self.hand, deck, self.size, &rng)
-            if self.policy == UNIFORM:
+            if self.mixed:
+                forget_plans(&plans)
+                play_out_mixed(&s, &plans, all, &rng)
+            elif all.policy == UNIFORM:
                 play_out_uniform(&s, &rng)
-            elif self.policy == GREEDY:
+            elif all.policy == GREEDY:
                 play_out_greedy(&s)
             else:
                 forget_plans(&plans)
-                play_out_planned(&s, &plans, self.plan_nodes, 0, &self.weights, TO_THE_END, &rng)
+                play_out_planned(&s, &plans, all.plan_nodes, 0, &all.weights, TO_THE_END, &rng)
             least = 1 << 30
             for seat in range(self.header.players):
                 score = hand_score(&s, seat)
@@ -129,22 +165,53 @@ cdef int whole_number(str what, object value, int most, str expected=None) excep
     return number
 
 
+# What is said for all seats at once, or for each, as a list with an item for each seat.
+cdef list by_seat(str what, value, kinds, int players):
+    if value is None or isinstance(value, kinds):
+        return [value] * players
+    try:
+        values = list(value)
+    except TypeError:
+        values = [value] * players
+    if len(values) != players:
+        raise ValueError(f"{what}: {len(values)} for {players} players, expected one for each, or one for all")
+    return values
+
+
 def simulate(rules, rounds, policy="random", seed=0, threads=1, hub=None, plan_nodes=PLAN_NODES, weights=None):
     """Plays many rounds and returns what came of them: the batch interface of the core.
 
     ``rounds`` is how many (below 2**31), ``policy`` how every seat plays: ``random`` (uniformly), ``greedy`` or
     ``planner``, the latter with ``plan_nodes`` (below 2**31) tries for each train and the ``weights`` of
-    ``weighing.WEIGHTS`` but where others are given. ``hub`` is 0 to ``rules.set``, by default the highest double.
+    ``weighing.WEIGHTS`` but where others are given. Each of the three is for all seats, or a sequence with an item for
+    each: with the same ``seed``, deals are the same whoever plays them. ``hub`` is 0 to ``rules.set``, by default the
+    highest double.
     ``threads`` (up to 1024) work without the GIL, 0 means as many as there are processors; the result depends on
     ``seed`` (a whole number of at least 0) alone. Ctrl-C is heard while rounds are played. Raises ``ValueError``, and
     ``MemoryError`` where there is no room for the results.
     """
     cdef _Batch batch = _Batch()
+    most = 0  # tries for a plan
     batch.rounds = whole_number("rounds", rounds, MAX_NUMBER)
-    batch.plan_nodes = whole_number("plan_nodes", plan_nodes, MAX_NUMBER)
-    put_weights(&batch.weights, checked_weights(weights or {}))
-    if policy not in POLICIES:
-        raise ValueError(f"unknown policy {policy!r}: expected one of {', '.join(POLICIES)}")
+    ways = list(
+        zip(
+            by_seat("policy", policy, str, rules.players),
+            by_seat("plan_nodes", plan_nodes, (int, float, str), rules.players),
+            by_seat("weights", weights, Mapping, rules.players),
+            strict=True,
+        )
+    )
+    batch.mixed = any([way != ways[0] for way in ways])
+    for seat, (name, tries, wanted) in enumerate(ways):
+        if name not in POLICIES:
+            raise ValueError(f"unknown policy {name!r}: expected one of {', '.join(POLICIES)}")
+        batch.players[seat].policy = POLICIES.index(name)
+        batch.players[seat].plan_nodes = whole_number("plan_nodes", tries, MAX_NUMBER)
+        if not isinstance(wanted, (Mapping, type(None))):
+            raise ValueError(f"weights {wanted!r}: expected a mapping from names to points")
+        put_weights(&batch.players[seat].weights, checked_weights(wanted or {}))
+        if name == "planner":
+            most = max(most, tries)
     if type(threads) is not int or not 0 <= threads <= MAX_THREADS:
         raise ValueError(
             f"threads {threads!r}: expected a number of threads up to {MAX_THREADS}, "
@@ -158,10 +225,7 @@ def simulate(rules, rounds, policy="random", seed=0, threads=1, hub=None, plan_n
     batch.dealt_hub = rules.hub == "dealt"
     batch.holder_starts = rules.starter == "holder"
     batch.hand = rules.hand
-    batch.policy = POLICIES.index(policy)
-    batch.chunk = CHUNK
-    if batch.policy == PLANNED:
-        batch.chunk = max(1, CHUNK // max(1, batch.plan_nodes // PLAN_NODES))
+    batch.chunk = max(1, CHUNK // max(1, int(most) // PLAN_NODES))
     batch.seed = SeedSequence(seed).generate_state(1, np.uint64)[0]
     batch.size = fill_deck(batch.deck, &batch.header, batch.dealt_hub)
     result = Simulation(

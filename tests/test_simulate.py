@@ -130,3 +130,58 @@ def test_planned_rounds_are_those_of_the_planner(players: int, weights: dict[str
     done = simulate(rules, 20_000, "planner", plan_nodes=10_000, weights=weights)
     fast = [done.scores.sum(axis=1).mean(), done.plays.mean(), done.draws.mean(), done.blocked.mean()]
     assert (np.abs(means - fast) <= 4 * errors + 0.02).all(), (means, fast, errors)
+
+
+def test_every_seat_may_play_in_its_own_way() -> None:
+    """Better players have fewer pips left, whichever seat is theirs, and deals do not depend on who plays them."""
+    rules = Rules.of("family", 3)
+    for seat in range(3):
+        ways = ["random"] * 3
+        ways[seat] = "planner"
+        scores = simulate(rules, 1000, ways, seed=4).scores
+        assert scores[:, seat].mean() + 20 < np.delete(scores, seat, axis=1).mean()
+    blocked = simulate(Rules.of("classic", 2), 300, ["greedy", "random"], seed=4)
+    assert np.array_equal(blocked.scores, simulate(Rules.of("classic", 2), 300, ["greedy", "random"], seed=4).scores)
+    assert not np.array_equal(blocked.scores, simulate(Rules.of("classic", 2), 300, "greedy", seed=4).scores)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_seats_that_are_told_one_by_one_play_as_those_that_are_told_together(preset: str) -> None:
+    rules = Rules.of(preset, 4)
+    assert all(
+        np.array_equal(one, other)
+        for one, other in zip(
+            simulate(rules, 200, ["greedy"] * 4, seed=2), simulate(rules, 200, "greedy", seed=2), strict=True
+        )
+    )
+    # A planner among planners whose wishes are the same in other words plays their rounds.
+    usual = {name: weight.default for name, weight in WEIGHTS.items()}
+    mixed = simulate(rules, 200, "planner", seed=2, plan_nodes=[30, 30, 30, 30], weights=[usual, {}, {}, {}])
+    together = simulate(rules, 200, "planner", seed=2)
+    assert np.abs(mixed.scores.mean() - together.scores.mean()) < 0.5
+    assert (mixed.scores == together.scores).all(axis=1).mean() > 0.9
+
+
+def test_weights_and_tries_of_a_seat_are_its_own() -> None:
+    rules = Rules.of("family", 4)
+    bad: list[dict[str, int]] = [{"next": 0, "planned": -1, "elsewhere": 20, "double": -500}, {}, {}, {}]
+    scores = simulate(rules, 2000, "planner", seed=1, weights=bad).scores.mean(axis=0)
+    assert scores[0] > scores[1:].max() + 5
+    scores = simulate(rules, 2000, "planner", seed=1, plan_nodes=[1, 100, 100, 100]).scores.mean(axis=0)
+    assert scores[0] > scores[1:].max() + 5
+
+
+def test_what_is_wrong_with_seats_is_said() -> None:
+    rules = Rules.of("family", 4)
+    with pytest.raises(ValueError, match="policy: 3 for 4 players, expected one for each, or one for all"):
+        simulate(rules, 1, ["random"] * 3)
+    with pytest.raises(ValueError, match="weights: 2 for 4 players"):
+        simulate(rules, 1, "planner", weights=[{}, {}])
+    with pytest.raises(ValueError, match="plan_nodes: 5 for 4 players"):
+        simulate(rules, 1, "planner", plan_nodes=[1] * 5)
+    with pytest.raises(ValueError, match="unknown policy 7: expected one of"):
+        simulate(rules, 1, ["random", 7, "greedy", "random"])  # type: ignore[list-item]
+    with pytest.raises(ValueError, match="unknown policy 7: expected one of"):
+        simulate(rules, 1, 7)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="weights 7: expected a mapping"):
+        simulate(rules, 1, "planner", weights=[7, {}, {}, {}])  # type: ignore[list-item]
