@@ -23,7 +23,8 @@ CLEAR_LEAD: Final = 2.0  # standard errors: a closer race is worth more time
 MOST_STRETCH: Final = 3.0  # times the usual time for it
 FULL_LEVEL: Final = 10
 SEARCH_OPTIONS: Final = (
-    "Confidence", "WinBonus", "GameWeight", "PlanNodes", "Noise", "Playouts", "Laps", "Inference", "Endgame", "Hash",
+    "Confidence", "WinBonus", "GameWeight", "PlanNodes", "Noise", "Playouts", "Laps", "Growth", "Inference", "Endgame",
+    "Hash",
     *(option.name for option in WEIGHT_OPTIONS),
 )  # fmt: skip
 
@@ -74,6 +75,9 @@ class MctsBot(BuiltIn):
         Option("PlanNodes", "spin", default=40, min=1, max=100_000, help="tries for a long train in playouts"),
         Option("Playouts", "combo", default=POLICIES[0], choices=POLICIES, help="how the players of playouts choose"),
         Option("Laps", "spin", default=3, min=0, max=1000, help="laps of a playout before a network judges it; 0: all"),
+        Option(
+            "Growth", "spin", default=32, min=0, max=1_000_000, help="worlds until playouts are a lap longer; 0: never"
+        ),
         Option("Noise", "spin", default=4, min=0, max=1000, help="chance in playouts, in rank points"),
         *WEIGHT_OPTIONS,
         Option(
@@ -103,6 +107,7 @@ class MctsBot(BuiltIn):
             "weights": self.weights(),
             "policy": self.text("Playouts"),
             "laps": self.number("Laps"),
+            "growth": self.number("Growth"),
             "inference": self.number("Inference") / 1000,
             "endgame": self.number("Endgame"),
             "memory": self.number("Hash"),

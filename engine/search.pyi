@@ -36,7 +36,8 @@ class Search:
     (points), ``weights`` what these are made of, by the names of ``weighing.WEIGHTS``, which are the defaults; with
     another ``policy``, ``greedy`` or ``random``, playouts are played so. A planner's playouts end after ``laps`` turns
     of every seat where there is a network for the rules, which says what the round is worth then; with 0 they go on to
-    its end, as they do anyway where the game counts or the boneyard is known. When the boneyard is empty and the others
+    its end, as they do anyway where the game counts or the boneyard is known. From world ``growth`` on they last a lap
+    longer, from twice as many worlds on two laps, and so on; 0: never. When the boneyard is empty and the others
     hold at most ``endgame`` tiles together, worlds are solved where that is quick, and played out elsewhere; 0: never,
     nor where the game counts. They are kept in at most ``memory`` MiB (1 to 4096). ``inference`` is how much the
     others' choices say: a world is less likely by exp(-inference) for each point by which they fall short of a
@@ -66,6 +67,7 @@ class Search:
         threads: int = 1,
         policy: str = "planner",
         laps: int = 3,
+        growth: int = 32,
         truth: Round | None = None,
         open_boneyard: bool = True,
         shown: float = 1.0,

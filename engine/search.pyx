@@ -148,7 +148,8 @@ cdef class Search:
     (points), ``weights`` what these are made of, by the names of ``weighing.WEIGHTS``, which are the defaults; with
     another ``policy``, ``greedy`` or ``random``, playouts are played so. A planner's playouts end after ``laps`` turns
     of every seat where there is a network for the rules, which says what the round is worth then; with 0 they go on to
-    its end, as they do anyway where the game counts or the boneyard is known. When the boneyard is empty and the others
+    its end, as they do anyway where the game counts or the boneyard is known. From world ``growth`` on they last a lap
+    longer, from twice as many worlds on two laps, and so on; 0: never. When the boneyard is empty and the others
     hold at most ``endgame`` tiles together, worlds are solved where that is quick, and played out elsewhere; 0: never,
     nor where the game counts. They are kept in at most ``memory`` MiB (1 to 4096). ``inference`` is how much the
     others' choices say: a world is less likely by exp(-inference) for each point by which they fall short of a
@@ -185,6 +186,7 @@ cdef class Search:
     cdef Weights weights
     cdef int policy
     cdef int turns       # of a playout, before the network says what the round is worth
+    cdef int growth      # worlds after which playouts last a lap more, two laps after twice as many, ...; 0: never
     cdef Network network
     cdef double inference
     cdef bint inferring
@@ -214,6 +216,7 @@ cdef class Search:
         int threads=1,
         str policy="planner",
         int laps=3,
+        int growth=32,
         Round truth=None,
         bint open_boneyard=True,
         double shown=1.0,
@@ -234,6 +237,7 @@ cdef class Search:
             ("endgame", endgame, 0, INFINITY),
             ("memory", memory, 1, MAX_MEMORY),
             ("laps", laps, 0, 1000),
+            ("growth", growth, 0, MOST),
             ("inference", inference, 0, 1000),
             ("threads", threads, 1, MAX_THREADS),
             ("shown", shown, 0, 1),
@@ -287,12 +291,14 @@ cdef class Search:
         self.solving = held <= endgame and is_endgame(s) and self.standing.weight == 0
         self.alone = self.solving and (s.rules.players == 2 or not self.guessing)
         self.turns = TO_THE_END
+        self.growth = 0
         weights = network_for(view.rules)
         if laps and weights is not None and not self.solving and self.standing.weight == 0 and self.policy == PLANNED:
             # Who knows the boneyard knows more than a network.
             if self.truth is None or not open_boneyard:
                 set_weights(&self.network, weights)
                 self.turns = laps * s.rules.players
+                self.growth = growth
         self.allocate(memory)
         self.start_lanes(&rng)
 
@@ -445,7 +451,9 @@ cdef class Search:
         return n
 
     # Plays one turn in a world and the round to its end.
-    cdef void playout(self, State *s, Workspace *space, const Arm *arm, Trial *trial, Rng *rng) noexcept nogil:
+    cdef void playout(
+        self, State *s, Workspace *space, const Arm *arm, int turns, Trial *trial, Rng *rng
+    ) noexcept nogil:
         cdef int seat = self.view.seat
         cdef int i, other, own
         cdef int least = 1 << 30
@@ -457,7 +465,7 @@ cdef class Search:
             follow(s, &space.plans.seats[seat], arm.codes[i])
             play_code(s, arm.codes[i])
         if self.policy == PLANNED:
-            play_out_planned(s, &space.plans, self.plan_nodes, self.noise, &self.weights, self.turns, rng)
+            play_out_planned(s, &space.plans, self.plan_nodes, self.noise, &self.weights, turns, rng)
             if s.over == RUNNING:
                 self.estimate(s, &space.plans, trial)
                 return
@@ -499,7 +507,9 @@ cdef class Search:
             belief_sample(world, &space.sampler, rng)
 
     # Plays every turn in the race in a world, and with it the round to its end.
-    cdef void play_world(self, const State *start, Workspace *space, Trial *trials, const Rng *rng) noexcept nogil:
+    cdef void play_world(
+        self, const State *start, Workspace *space, int turns, Trial *trials, const Rng *rng
+    ) noexcept nogil:
         cdef State s
         cdef Rng stream
         cdef int seat, i
@@ -514,7 +524,7 @@ cdef class Search:
         for i in range(self.racing):
             s = start[0]
             stream = rng[0]
-            self.playout(&s, space, &self.arms[self.order[i]], &trials[i], &stream)
+            self.playout(&s, space, &self.arms[self.order[i]], turns, &trials[i], &stream)
 
     # What every turn in the race is worth when all seats go on as well as they can with all hands open. False when
     # that takes too long for one of them: solved and played values do not compare.
@@ -538,6 +548,14 @@ cdef class Search:
             trials[i].value = trials[i].score + self.win_bonus * trials[i].win
         return True
 
+    # How long playouts of a world last.
+    cdef int turns_in(self, int number) noexcept nogil:
+        cdef int turns = self.turns
+        while self.growth and number >= self.growth:
+            turns += self.view.state.rules.players
+            number //= 2
+        return turns
+
     # One world: every turn in the race is tried in it.
     cdef void world(self, int number, Workspace *space, Trial *trials) noexcept nogil:
         cdef State start = self.view.state
@@ -550,7 +568,7 @@ cdef class Search:
             if not self.open_boneyard:
                 shuffle_boneyard(&start, &rng)
         if not self.solving or not self.solve_world(&start, trials):
-            self.play_world(&start, space, trials, &rng)
+            self.play_world(&start, space, self.turns_in(number), trials, &rng)
         elif self.alone:
             self.solved = True
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -97,7 +98,7 @@ def test_the_networks_of_the_package_know_how_rounds_end() -> None:
         said = evaluate(weights, rows.inputs)
         assert abs(said[:, 0].mean() - rows.margins.mean()) < 2
         assert abs(said[:, 1].mean() - rows.wins.mean()) < 0.03
-        assert train.explained(weights, rows)[0] > 0.1
+        assert train.explained(weights, rows)[0] > (0.1 if players > 2 else 0.04)
 
 
 def test_training_finds_what_there_is_to_find(seen: Snapshots) -> None:
@@ -143,13 +144,13 @@ def test_a_damaged_file_is_refused(
 ) -> None:
     path = tmp_path / "networks.tsv"
     path.write_text(damage(PATH.read_text(encoding="ascii")), encoding="utf-8")
-    with pytest.raises(OSError, match=r"line 1 is damaged: .* 518 numbers.*networks\.tsv"):
+    with pytest.raises(OSError, match=r"line \d+ is damaged: .* 518 numbers.*networks\.tsv"):
         read_networks(path)
     # A command says so in a line.
     monkeypatch.setattr(networks, "read_networks", lambda: read_networks(path))
     monkeypatch.setattr(networks, "_FOUND", {})
     assert run(["bench", "--nodes", "1"]) == 1
-    assert capsys.readouterr().err.startswith(f"caboose: {path}: line 1 is damaged")
+    assert re.match(re.escape(f"caboose: {path}: line ") + r"\d+ is damaged", capsys.readouterr().err)
 
 
 @pytest.mark.parametrize(
@@ -216,3 +217,23 @@ def test_playouts_end_where_a_network_judges() -> None:
     assert raced(seen, game_weight=1.0).candidates() == raced(seen, game_weight=1.0, laps=0).candidates()
     assert raced(seen, policy="greedy").candidates() == raced(seen, policy="greedy", laps=0).candidates()
     assert raced(seen, truth=round_).candidates() == raced(seen, truth=round_, laps=0).candidates()
+
+
+def totals(seen: Observation, worlds: int, **options: Any) -> np.ndarray:
+    """The sums of the scores of all moves over so many worlds."""
+    search = Search(seen, 3, confidence=1000, **options)
+    search.run(worlds * search.racing)
+    assert search.worlds == worlds
+    return worlds * np.array([c.score for c in sorted(search.candidates(), key=lambda c: str(c.move))])
+
+
+def test_playouts_get_longer_with_the_worlds() -> None:
+    """Of 160 worlds 40 have three laps, as many four, and the last 80 five."""
+    seen = seen_by(mid_round(FAMILY, 2))
+    three = totals(seen, 40, laps=3, growth=0)
+    four = totals(seen, 80, laps=4, growth=0) - totals(seen, 40, laps=4, growth=0)
+    five = totals(seen, 160, laps=5, growth=0) - totals(seen, 80, laps=5, growth=0)
+    assert np.allclose(totals(seen, 160, laps=3, growth=40), three + four + five)
+    assert not np.allclose(totals(seen, 160, laps=3, growth=0), three + four + five)
+    # What goes on to the end cannot get longer.
+    assert raced(seen, laps=500, growth=1).candidates() == raced(seen, laps=0).candidates()
