@@ -1,11 +1,16 @@
 """Settings for all tests."""
 
+import os
 import signal
 
 import pytest
 from hypothesis import settings
 
 from caboose.protocol.launch import SandboxError, check_sandbox
+
+# As the commands do: with more threads the linear algebra of small matrices takes many times the processor time. It is
+# told before anybody loads numpy.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # The suite says the same each time, however busy the machine; `make soak` is what looks for new cases.
 settings.register_profile("caboose", deadline=None, derandomize=True, database=None)
