@@ -63,6 +63,23 @@ max = 100
 max = 50
 {more}"""
 
+CHOICES = """\
+format = 1
+seed = 7
+method = "{method}"
+objective = "score.py:choose"
+blocks = 150
+
+[engine]
+builtin = "mcts"
+
+[parameter.Playouts]
+{list}
+
+[parameter.Noise]
+max = 50
+{more}"""
+
 SCORE = '''\
 """A made-up objective whose best values are known: WinBonus 70, Noise 30. The noise of a sample depends on all."""
 import hashlib
@@ -73,6 +90,13 @@ def score(options, sample):
     digest = hashlib.sha256(f"{bonus} {noise} {sample}".encode()).digest()
     luck = sum(digest) / len(digest) - 127.5
     return -8 * ((bonus - 70) / 100) ** 2 - 8 * ((noise - 30) / 50) ** 2 + luck / 4
+
+
+def choose(options, sample):
+    """The same for Playouts and Noise; the best choice stands last in the list, next to the worst one."""
+    worth = {"planner": 0.0, "greedy": -4.0, "random": 3.0}[options["Playouts"]]
+    bonus = {"planner": 1, "greedy": 2, "random": 3}[options["Playouts"]]
+    return worth + score({"WinBonus": bonus, "Noise": options["Noise"]}, sample) + 8 * ((bonus - 70) / 100) ** 2
 '''
 
 

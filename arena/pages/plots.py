@@ -31,13 +31,15 @@ _NICE: Final = (1.0, 2.0, 2.5, 5.0, 10.0)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Axis:
     """Numbers from ``low`` to ``high``, evenly or, if ``log``, by their logarithms (both above 0). ``form`` is how they
-    are written (``format``). Raises ``ValueError`` where the range is empty or not finite."""
+    are written (``format``). With ``names`` the whole numbers from 0 on are written as these, and no others. Raises
+    ``ValueError`` where the range is empty or not finite."""
 
     label: str
     low: float
     high: float
     log: bool = False
     form: str = ",.6g"
+    names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.low) and math.isfinite(self.high) and self.low < self.high):
@@ -63,6 +65,11 @@ class Axis:
         room = max((high / low) ** 0.06, 1.1)
         return cls(label=label, low=low / room, high=high * room, log=True, form=form)
 
+    @classmethod
+    def of_names(cls, label: str, names: tuple[str, ...]) -> Axis:
+        """An axis of things that have a name each, and no order, numbered from 0."""
+        return cls(label=label, low=-0.5, high=len(names) - 0.5, names=names)
+
     def at(self, value: float) -> float:
         """Where ``value`` is: 0 at the low end, 1 at the high end, and not beyond."""
         if self.log:
@@ -73,10 +80,12 @@ class Axis:
 
     def text(self, value: float) -> str:
         """``value`` as it is written."""
-        return number_text(value, self.form)
+        return self.names[round(value)] if self.names else number_text(value, self.form)
 
     def ticks(self, most: int = 6) -> list[float]:
-        """Up to ``most`` round numbers within the range."""
+        """Up to ``most`` round numbers within the range; of names all, as none stands for another."""
+        if self.names:
+            return [float(number) for number in range(len(self.names))]
         if self.log:
             first, last = math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9)
             for factors in ((1, 2, 5), (1, 3), (1,)):

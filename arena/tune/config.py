@@ -31,14 +31,17 @@ MOST_PARAMETERS: Final = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParameterSpec:
-    """A parameter as the file has it; None where it leaves it to the option. ``where`` is how errors begin."""
+    """A parameter as the file has it; None where it leaves it to the option, no ``choices`` where all that the option
+    has. ``where`` is how errors begin, ``places`` how those begin that are of a key which the file has."""
 
     name: str
     where: str
+    places: Mapping[str, str]
     low: float | None
     high: float | None
     step: float | None
-    current: float | None
+    current: float | str | None
+    choices: tuple[str, ...]
     log: bool
     integer: bool | None
 
@@ -174,7 +177,11 @@ def _parameters(top: LinedTable) -> tuple[ParameterSpec, ...]:
     found = []
     for name in names:
         table = tables.table(name)
-        low, high, step, current = table.real("min"), table.real("max"), table.real("step"), table.real("current")
+        places = {key: table.place(key) for key in table.keys}
+        low, high, step, current = table.real("min"), table.real("max"), table.real("step"), table.value("current")
+        choices = table.texts("choices")
+        if "choices" in places and (len(choices) < 2 or len(set(choices)) < len(choices)):
+            raise table.error("choices", list(choices), "at least two, each of them once")
         log = table.truth("log", False)
         integer = table.truth("integer", True) if "integer" in table.keys else None
         if step is not None and step <= 0:
@@ -186,7 +193,16 @@ def _parameters(top: LinedTable) -> tuple[ParameterSpec, ...]:
         table.done()
         found.append(
             ParameterSpec(
-                name=name, where=table.where, low=low, high=high, step=step, current=current, log=log, integer=integer
+                name=name,
+                where=table.where,
+                places=places,
+                low=low,
+                high=high,
+                step=step,
+                current=current,
+                choices=choices,
+                log=log,
+                integer=integer,
             )
         )
     return tuple(found)

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from caboose.arena.sequential import CONTINUE
 from caboose.arena.tune.run import Result, Study
+from caboose.arena.tune.space import Parameter
 from caboose.arena.tune.surface import Surface
 from caboose.arena.tune.verify import Verdict
 from caboose.arena.tune.worth import UNITS
@@ -133,8 +134,8 @@ def _print_recommendation(console: Console, study: Study, surface: Surface) -> N
     for title in ("from", "to", "now", "recommended", "matters"):
         table.add_column(title, justify="right", no_wrap=True)
     for at, parameter in enumerate(space.parameters):
-        values = (parameter.low, parameter.high, parameter.current, found.values[at])
-        table.add_row(parameter.name, *map(parameter.text, values), f"{surface.importance()[at]:.0%}")
+        values = map(parameter.text, (parameter.current, found.values[at]))
+        table.add_row(parameter.name, *range_texts(parameter), *values, f"{surface.importance()[at]:.0%}")
     console.print()
     console.print(table)
     console.print()
@@ -184,6 +185,13 @@ def verdict_lines(study: Study, verdict: Verdict) -> Sequence[str]:
         f"Test of 0 against {gain_text(verdict.wanted)}: {verdict.verdict}, LLR {verdict.llr:.2f} ({low:.2f}, "
         f"{high:.2f}).{f' {late}' if verdict.holds else ''}",
     ]
+
+
+def range_texts(parameter: Parameter) -> tuple[str, str]:
+    """From where to where a parameter goes; choices have no ends."""
+    if parameter.choices:
+        return "one of", f"{len(parameter.choices)} choices"
+    return parameter.text(parameter.low), parameter.text(parameter.high)
 
 
 def gain_text(value: float) -> str:

@@ -81,25 +81,40 @@ class TpeProposer:
 
 class CmaProposer:
     """CMA-ES (Hansen & Ostermeier 2001), from the current values on; a batch is a generation. By the library cmaes,
-    which is also Optuna's, whose own sampler is losing the option to begin at the current values."""
+    which is also Optuna's, whose own sampler is losing the option to begin at the current values.
+
+    It moves in real numbers only. So each choice has one, the greatest of them is what is meant, and all begin alike.
+    """
 
     def __init__(self, space: Space, seed: int, batch: int) -> None:
         cmaes = load("cmaes")
+        self._space = space
+        self._asked: list[Floats] = []
+        current = np.clip(space.places([space.current])[0], 0.0, 1.0)
+        begin = np.repeat(np.where(space.ordered, current, 0.5), space.widths)
         self._search = cmaes.CMA(
-            mean=np.clip(space.places([space.current])[0], 0.0, 1.0),
+            mean=begin,
             sigma=SIGMA,
-            bounds=np.tile([0.0, 1.0], (len(space), 1)),
+            bounds=np.tile([0.0, 1.0], (len(begin), 1)),
             seed=seed % 2**32,
             population_size=batch,
         )
 
     def propose(self, count: int, surface: Surface | None, share: float) -> Sequence[Floats]:
         """The next generation."""
-        return [self._search.ask() for _ in range(count)]
+        self._asked = [self._search.ask() for _ in range(count)]
+        return [self._place(asked) for asked in self._asked]
 
     def told(self, places: Sequence[Floats], gains: Sequence[float]) -> None:
         """Ranks the generation."""
-        self._search.tell([(place, -round(gain, DIGITS)) for place, gain in zip(places, gains, strict=True)])
+        self._search.tell([(asked, -round(gain, DIGITS)) for asked, gain in zip(self._asked, gains, strict=True)])
+
+    def _place(self, asked: Floats) -> Floats:
+        parts = np.split(asked, np.cumsum(self._space.widths)[:-1])
+        return np.array([
+            parameter.place(float(np.argmax(part))) if parameter.choices else part[0]
+            for parameter, part in zip(self._space.parameters, parts, strict=True)
+        ])  # fmt: skip
 
 
 def load(name: str) -> Any:
@@ -125,12 +140,20 @@ def _quiet(optuna: Any) -> Iterator[None]:
 
 
 def _ranges(optuna: Any, space: Space) -> dict[str, Any]:
-    return {name: optuna.distributions.FloatDistribution(0.0, 1.0) for name in space.names}
+    kinds = optuna.distributions
+    return {
+        each.name: kinds.CategoricalDistribution(each.choices) if each.choices else kinds.FloatDistribution(0.0, 1.0)
+        for each in space.parameters
+    }
 
 
-def _named(space: Space, place: Floats) -> dict[str, float]:
-    return {name: float(x) for name, x in zip(space.names, place, strict=True)}
+def _named(space: Space, place: Floats) -> dict[str, float | str]:
+    return {
+        each.name: each.text(each.value(float(x))) if each.choices else float(x)
+        for each, x in zip(space.parameters, place, strict=True)
+    }
 
 
 def _placed(space: Space, trial: Any) -> Floats:
-    return np.array([trial.params[name] for name in space.names])
+    found = [(each, trial.params[each.name]) for each in space.parameters]
+    return np.array([each.place(each.choices.index(x)) if each.choices else x for each, x in found])

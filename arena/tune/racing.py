@@ -71,10 +71,11 @@ def near_count(batch: int) -> int:
 
 
 def _around(space: Space, leader: Values, count: int, generator: np.random.Generator) -> list[Values]:
-    """Candidates around the best, in pairs that lie opposite each other."""
-    centre = np.clip(space.places([leader])[0], REACH, 1 - REACH)
+    """Candidates around the best, with its choices, in pairs that lie opposite each other."""
+    place, ordered = space.places([leader])[0], space.ordered
+    centre = np.clip(place, REACH, 1 - REACH)
     signs = generator.choice([-1.0, 1.0], size=(count // 2, len(space)))
-    return [space.values(centre + way * REACH * sign) for sign in signs for way in (1, -1)]
+    return [space.values(np.where(ordered, centre + way * REACH * sign, place)) for sign in signs for way in (1, -1)]
 
 
 def _survivors(search: Search, alive: Sequence[Values], units: Iterable[int]) -> list[Values]:

@@ -11,9 +11,9 @@ import numpy as np
 
 from caboose.arena import caboose_version
 from caboose.arena.pages.page import Cell, Column, Fact, Page, Section
-from caboose.arena.pages.plots import Axis, Dots, Figure, Grid, Layer, Line, Plot, Rows, Rule
+from caboose.arena.pages.plots import Axis, Dots, Figure, Grid, Layer, Line, Plot, Rows, Rule, Tone
 from caboose.arena.sequential import CONTINUE
-from caboose.arena.tune.outcome import gain_text, in_unit, number, verdict_lines
+from caboose.arena.tune.outcome import gain_text, in_unit, number, range_texts, verdict_lines
 from caboose.arena.tune.run import Study
 from caboose.arena.tune.space import Floats, Parameter, Values
 from caboose.arena.tune.surface import SURE, Surface
@@ -24,6 +24,8 @@ CELLS: Final = 24  # of a contour, each way
 MOST_PAIRS: Final = 6  # of parameters that have a contour
 MOST_STEPS: Final = 60
 MOST_TRIED: Final = 25  # candidates in the table
+
+_MARKS: Final[dict[str, Tone]] = {"recommended": "vermillion", "its value now": "green"}
 
 
 def report(study: Study) -> str:
@@ -84,8 +86,8 @@ def _summary(part: Section, study: Study) -> None:
     if found is not None:
         rows = []
         for at, parameter in enumerate(study.space.parameters):
-            values = (parameter.low, parameter.high, parameter.current, found.values[at], found.luckiest[at])
-            rows.append([parameter.name, *map(parameter.text, values)])
+            values = map(parameter.text, (parameter.current, found.values[at], found.luckiest[at]))
+            rows.append([parameter.name, *range_texts(parameter), *values])
         columns = [Column("parameter", numbers=False), *map(Column, ("from", "to", "now", "recommended", "luckiest"))]
         part.table(columns, rows, caption="Parameters. The luckiest candidate is not what is recommended.")
 
@@ -134,36 +136,34 @@ def _importance(part: Section, study: Study, surface: Surface) -> None:
 
 
 def _slices(part: Section, study: Study, surface: Surface, middle: Values) -> None:
-    plots = []
     centre = study.space.places([middle])[0]
     lines = []
     for at, parameter in enumerate(study.space.parameters):
-        places = np.repeat(centre[None], POINTS, axis=0)
-        places[:, at] = np.linspace(0, 1, POINTS)
+        along = np.linspace(0, 1, len(parameter.choices) or POINTS)
+        places = np.repeat(centre[None], len(along), axis=0)
+        places[:, at] = along
         mean, error = surface.gains(places)
-        lines.append((at, parameter, [_value(parameter, float(x)) for x in places[:, at]], mean, SURE * error))
-    edges = [float(v) for _, _, _, mean, half in lines for v in (*(mean - half), *(mean + half))]
-    for at, parameter, xs, mean, half in lines:
-        band = Line(
-            x=xs, y=mean.tolist(), low=(mean - half).tolist(), high=(mean + half).tolist(), label="expected gain"
-        )
-        layers: list[Layer] = [
-            band,
-            Rule(at=0.0, across=True),
-            Dots(x=[middle[at]], y=[surface.gain(middle).mean], tone="vermillion", label="recommended"),
-            Dots(
-                x=[parameter.current], y=[_at_current(surface, study, middle, at)], tone="green", label="its value now"
-            ),
+        lines.append((parameter, [_value(parameter, x) for x in along.tolist()], mean, SURE * error))
+    edges = [float(v) for _, _, mean, half in lines for v in (*(mean - half), *(mean + half))]
+    gains = Axis.around("gain", edges, form="+,.3g")
+    plots = []
+    for at, (parameter, values, mean, half) in enumerate(lines):
+        low, high = (mean - half).tolist(), (mean + half).tolist()
+        marks = [
+            (middle[at], surface.gain(middle).mean, "recommended"),
+            (parameter.current, _at_current(surface, study, middle, at), "its value now"),
         ]
-        plots.append(
-            Plot(
-                title=parameter.name,
-                x=_axis(parameter),
-                y=Axis.around("gain", edges, form="+,.3g"),
-                layers=layers,
-                height=150,
-            )
-        )
+        layers: list[Layer]
+        if parameter.choices:  # names have room in rows
+            rows = Dots(x=mean.tolist(), y=values, low=low, high=high, label="expected gain of a choice")
+            layers = [Rule(at=0.0), rows]
+            layers += [Dots(x=[gain], y=[value], tone=_MARKS[label], label=label) for value, gain, label in marks]
+            plots.append(Plot(title=parameter.name, x=gains, y=Rows(parameter.choices), layers=layers))
+        else:
+            band = Line(x=values, y=mean.tolist(), low=low, high=high, label="expected gain")
+            layers = [band, Rule(at=0.0, across=True)]
+            layers += [Dots(x=[value], y=[gain], tone=_MARKS[label], label=label) for value, gain, label in marks]
+            plots.append(Plot(title=parameter.name, x=_axis(parameter), y=gains, layers=layers, height=150))
     part.figure(
         Figure(
             name="by-parameter",
@@ -186,8 +186,7 @@ def _contours(part: Section, study: Study, surface: Surface, middle: Values) -> 
     for one, other in [(order[a], order[b]) for a, b in pairs]:
         across, up = study.space.parameters[one], study.space.parameters[other]
         mean, error = _grid(study, surface, middle, one, other)
-        x_edges = [_value(across, x) for x in np.linspace(0, 1, CELLS + 1).tolist()]
-        y_edges = [_value(up, x) for x in np.linspace(0, 1, CELLS + 1).tolist()]
+        x_edges, y_edges = _cells(across)[1], _cells(up)[1]
         tried = study.search.seen.candidates
         plots = []
         for title, values in (("expected gain", mean), ("standard error", error)):
@@ -212,11 +211,20 @@ def _contours(part: Section, study: Study, surface: Surface, middle: Values) -> 
 
 def _grid(study: Study, surface: Surface, middle: Values, one: int, other: int) -> tuple[Floats, Floats]:
     """Expected gain and standard error, rows by ``other``."""
-    centres = (np.arange(CELLS) + 0.5) / CELLS
-    places = np.repeat(study.space.places([middle]), CELLS * CELLS, axis=0)
-    places[:, one], places[:, other] = np.tile(centres, CELLS), np.repeat(centres, CELLS)
+    across, up = _cells(study.space.parameters[one])[0], _cells(study.space.parameters[other])[0]
+    places = np.repeat(study.space.places([middle]), len(across) * len(up), axis=0)
+    places[:, one], places[:, other] = np.tile(across, len(up)), np.repeat(up, len(across))
     mean, error = surface.gains(places)
-    return mean.reshape(CELLS, CELLS), error.reshape(CELLS, CELLS)
+    return mean.reshape(len(up), len(across)), error.reshape(len(up), len(across))
+
+
+def _cells(parameter: Parameter) -> tuple[Floats, list[float]]:
+    """The middles of the cells of a contour, as places, and their edges, as values; a choice is a cell."""
+    if parameter.choices:
+        count = len(parameter.choices)
+        return np.linspace(0, 1, count), [number - 0.5 for number in range(count + 1)]
+    edges = np.linspace(0, 1, CELLS + 1)
+    return (edges[:-1] + edges[1:]) / 2, [_value(parameter, x) for x in edges.tolist()]
 
 
 def _tried(part: Section, study: Study, surface: Surface) -> None:
@@ -234,6 +242,8 @@ def _tried(part: Section, study: Study, surface: Surface) -> None:
 
 
 def _axis(parameter: Parameter) -> Axis:
+    if parameter.choices:
+        return Axis.of_names(parameter.name, parameter.choices)
     if parameter.log:
         return Axis.around_log(parameter.name, [parameter.low, parameter.high])
     return Axis.around(parameter.name, [parameter.low, parameter.high])

@@ -11,8 +11,8 @@ from caboose.arena import caboose_version
 from caboose.arena.errors import CallError, RunError
 from caboose.arena.ladder.identity import changes, identify
 from caboose.arena.tune.config import STANDARD, StudySpec
-from caboose.arena.tune.space import Space
-from caboose.arena.tune.store import StudyStore
+from caboose.arena.tune.space import Parameter, Space
+from caboose.arena.tune.store import FIELDS, StudyStore
 from caboose.protocol.launch import SandboxError, check_sandbox
 
 
@@ -49,10 +49,21 @@ def meta_of(spec: StudySpec, space: Space, engines: Mapping[str, str]) -> dict[s
         "caboose": caboose_version(),
         "file": json.dumps(spec.raw),
         "engines": json.dumps(engines),
-        "space": json.dumps([
-            [p.name, p.low, p.high, p.step, p.current, p.log, p.kind] for p in space.parameters
-        ]),
-    }  # fmt: skip
+        "space": json.dumps([[getattr(each, name) for name in FIELDS] for each in space.parameters]),
+    }
+
+
+def check_space(spec: StudySpec, store: StudyStore, space: Space) -> None:
+    """Raises ``CallError`` when the options that the engine declares are not those with which the study began: a choice
+    that has moved in its list would be taken for another."""
+    for old, new in zip(store.space().parameters, space.parameters, strict=True):
+        for name in sorted(FIELDS):  # choices before the current one, which is told by its number in them
+            if getattr(old, name) != getattr(new, name):
+                raise CallError(
+                    f"{spec.path}: the option {new.name} has changed since the study began ({name}: "
+                    f"{_shown(_field(old, name))} -> {_shown(_field(new, name))}): expected what it was; to begin "
+                    f"again, delete {spec.folder}"
+                )
 
 
 def check_same(spec: StudySpec, store: StudyStore, engines: Mapping[str, str] | None = None) -> None:
@@ -75,6 +86,13 @@ def check_same(spec: StudySpec, store: StudyStore, engines: Mapping[str, str] | 
                 f"{spec.path}: {name} has changed since the study began ({changes(old, text)}), and its blocks do not "
                 f"go together: expected what it was; to begin again, delete {spec.folder}"
             )
+
+
+def _field(parameter: Parameter, name: str) -> str:
+    """Something of a parameter as text."""
+    if name == "choices":
+        return ", ".join(parameter.choices)
+    return parameter.text(parameter.current) if name == "current" else str(getattr(parameter, name))
 
 
 def _may_change(key: str, method: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 from caboose.arena.errors import CallError, RunError
 from caboose.arena.ladder.config import EngineSpec
@@ -15,7 +16,9 @@ from caboose.protocol.launch import PLAIN
 from caboose.protocol.process import EngineFault
 from caboose.protocol.timing import TimeControl
 
-_NUMERIC = ("spin", "check", "string")
+_TUNED: Final = ("spin", "check", "string", "combo")
+_OF_NUMBERS: Final = ("min", "max", "step", "log", "integer")
+MOST_SLOPED: Final = 2  # choices that SPSA can tell apart: from one to the other is a slope
 
 
 def declared_options(spec: EngineSpec, startup: float, hidden: Path) -> Mapping[str, Option]:
@@ -37,19 +40,30 @@ def declared_options(spec: EngineSpec, startup: float, hidden: Path) -> Mapping[
 def settle(study: StudySpec, declared: Mapping[str, Option]) -> Space:
     """The space of a study. Raises ``CallError`` for parameters that the engine does not have or take."""
     fixed = dict(study.engine.options)
-    return Space(tuple([_parameter(spec, declared, fixed) for spec in study.parameters]))
+    space = Space(tuple([_parameter(spec, declared, fixed) for spec in study.parameters]))
+    for spec, parameter in zip(study.parameters, space.parameters, strict=True):
+        if study.method == "spsa" and len(parameter.choices) > MOST_SLOPED:
+            raise CallError(
+                f"{spec.where}: spsa follows slopes, and over {len(parameter.choices)} choices there is none: expected "
+                f"another method, or as choices two of {', '.join(parameter.choices)}"
+            )
+    return space
 
 
 def _parameter(spec: ParameterSpec, declared: Mapping[str, Option], fixed: Mapping[str, str]) -> Parameter:
     option = declared.get(spec.name)
     if option is None:
-        known = ", ".join(name for name, each in declared.items() if each.type in _NUMERIC)
+        known = ", ".join(name for name, each in declared.items() if each.type in _TUNED)
         raise CallError(f"{spec.where}: the engine has no such option, expected one of {known or 'none: it has none'}")
-    if option.type not in _NUMERIC:
+    if option.type not in _TUNED:
         raise CallError(
-            f"{spec.where}: the option is a {option.type}, expected a number: a spin, a check, or a string "
-            "that takes one"
+            f"{spec.where}: the option is a {option.type}, expected a spin, a check, a combo, or a string that takes a "
+            "number"
         )
+    if option.type == "combo":
+        return _combo(spec, option, fixed)
+    if spec.choices:
+        raise CallError(f"{spec.places['choices']}: expected none, as the option is a {option.type}")
     low, high = _range(spec, option)
     whole = option.type != "string" if spec.integer is None else spec.integer
     if not whole and option.type != "string":
@@ -80,6 +94,36 @@ def _parameter(spec: ParameterSpec, declared: Mapping[str, Option], fixed: Mappi
     return parameter
 
 
+def _combo(spec: ParameterSpec, option: Option, fixed: Mapping[str, str]) -> Parameter:
+    for key in _OF_NUMBERS:
+        if key in spec.places:
+            raise CallError(f"{spec.places[key]}: it is for numbers, expected at most choices and current: a combo")
+    known = ", ".join(option.choices)
+    for choice in spec.choices:
+        if choice not in option.choices:
+            raise CallError(f"{spec.places['choices']}: {choice[:40]!r}, expected some of {known}")
+    choices = spec.choices or option.choices
+    if len(choices) < 2:
+        raise CallError(
+            f"{spec.where}: it can only be {known or 'nothing'}, expected an option with at least two choices"
+        )
+    current = fixed.get(spec.name, option.default) if spec.current is None else spec.current
+    if current not in choices:
+        told = f"{spec.where}: its value is {str(current)[:40]!r} now"
+        if spec.current is not None:
+            told = f"{spec.places['current']}: {spec.current!r}"
+        raise CallError(f"{told}, expected one of {', '.join(choices)}")
+    return Parameter(
+        name=spec.name,
+        low=0,
+        high=len(choices) - 1,
+        step=1,
+        current=float(choices.index(str(current))),
+        kind=option.type,
+        choices=choices,
+    )
+
+
 def _range(spec: ParameterSpec, option: Option) -> tuple[float, float]:
     if option.type == "check":
         return 0.0, 1.0
@@ -100,6 +144,9 @@ def _range(spec: ParameterSpec, option: Option) -> tuple[float, float]:
 
 def _current(spec: ParameterSpec, option: Option, fixed: Mapping[str, str]) -> float:
     """What the option is now: as the parameter says, else as the engine's options, else as its default."""
+    if isinstance(spec.current, str):
+        told = f"{spec.places['current']}: {spec.current[:40]!r}, expected a number"
+        raise CallError(f"{told}, as the option is a {option.type}")
     if spec.current is not None:
         return spec.current
     text = fixed.get(spec.name, "" if option.default is None else str(option.default).lower())

@@ -1,4 +1,7 @@
-"""What is tuned: the parameters, their ranges, and how they are laid out in a unit cube."""
+"""What is tuned: the parameters, their ranges, and how they are laid out in a unit cube.
+
+Choices have no order, so that a place of the cube only says which of them is meant: the cube is for proposing. How far
+places are from each other is told by ``Space.points``, where all choices of a parameter are equally far apart."""
 
 from __future__ import annotations
 
@@ -23,7 +26,9 @@ class Parameter:
     """A parameter from ``low`` to ``high``, both included, in steps of ``step`` from ``low`` on.
 
     Where ``log`` is set, equal ratios are equally far apart; ``low`` is then above 0. ``current`` is the value that it
-    has now, which need not be on a step. ``kind`` is that of the option: ``spin``, ``check`` or ``string``."""
+    has now, which need not be on a step. ``kind`` is that of the option: ``spin``, ``check``, ``string`` or ``combo``.
+
+    A ``combo`` has ``choices``, at least two; its values are their numbers, from 0 on, with the step 1."""
 
     name: str
     low: float
@@ -32,6 +37,7 @@ class Parameter:
     current: float
     log: bool = False
     kind: str = "spin"
+    choices: tuple[str, ...] = ()
 
     def place(self, value: float) -> float:
         """Where ``value`` lies, from 0 at ``low`` to 1 at ``high``."""
@@ -40,8 +46,10 @@ class Parameter:
         return (value - self.low) / (self.high - self.low)
 
     def value(self, place: float) -> float:
-        """The allowed value that is nearest to a place, which may lie outside."""
+        """The allowed value that is nearest to a place, which may lie outside; each choice has an equal share."""
         place = min(max(place, 0.0), 1.0)
+        if self.choices:
+            return float(min(int(place * len(self.choices)), len(self.choices) - 1))
         raw = self.low * (self.high / self.low) ** place if self.log else self.low + place * (self.high - self.low)
         return self.snapped(raw)
 
@@ -57,13 +65,17 @@ class Parameter:
         return sorted(near - {value})
 
     def around(self, value: float, share: float) -> list[float]:
-        """The allowed values about ``share`` of the range below and above one, at least a step."""
+        """The allowed values about ``share`` of the range below and above one, at least a step; all other choices."""
+        if self.choices:
+            return [float(number) for number in range(len(self.choices)) if number != value]
         at = self.place(value)
         wide = {self.value(at - share), self.value(at + share)} - {value}
         return sorted(wide) if wide else self.neighbours(value)
 
     def text(self, value: float) -> str:
         """``value`` as the engine is given it."""
+        if self.choices:
+            return self.choices[int(value)]
         if self.kind == "check":
             return "true" if value else "false"
         return str(int(value)) if float(value).is_integer() else repr(float(value))
@@ -92,6 +104,30 @@ class Space:
         """Points of the unit cube: (values, parameters)."""
         rows = [[p.place(v) for p, v in zip(self.parameters, row, strict=True)] for row in values]
         return np.array(rows, float).reshape(len(values), len(self))
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """How many coordinates each parameter has in ``points``: one, or one for each choice."""
+        return tuple([len(parameter.choices) or 1 for parameter in self.parameters])
+
+    @property
+    def ordered(self) -> npt.NDArray[np.bool_]:
+        """(parameters,): whether the values of each have an order, which choices have not."""
+        return np.array([not parameter.choices for parameter in self.parameters], bool)
+
+    def points(self, places: Floats) -> Floats:
+        """Where places of the unit cube lie when distances are to mean something: (places, coordinates).
+
+        A choice is a corner of a simplex, and all of them are 1 apart, as the ends of any other range are."""
+        columns = []
+        for parameter, column in zip(self.parameters, places.T, strict=True):
+            if parameter.choices:
+                count = len(parameter.choices)
+                numbers = np.clip(np.floor(column * count), 0, count - 1)
+                columns += [(numbers == number) * math.sqrt(0.5) for number in range(count)]
+            else:
+                columns.append(column)
+        return np.column_stack(columns)
 
     def values(self, place: Sequence[float] | Floats) -> Values:
         """The allowed values nearest to a point of the unit cube."""

@@ -9,9 +9,8 @@ from caboose.arena.errors import RunError
 from caboose.arena.tune.config import StudySpec
 from caboose.arena.tune.measures import Measure, Searching, make_measure
 from caboose.arena.tune.run import Study, make_study
-from caboose.arena.tune.same import check_same, identities, meta_of
+from caboose.arena.tune.same import check_same, check_space, identities, meta_of
 from caboose.arena.tune.settle import declared_options, settle
-from caboose.arena.tune.space import Parameter, Space
 from caboose.arena.tune.store import DATABASE, StudyStore
 
 
@@ -33,6 +32,7 @@ def begin(spec: StudySpec, stack: ExitStack) -> tuple[Study, StudyStore, Measure
             raise RunError(f"{path}: {error.strerror}") from None
     store = stack.enter_context(StudyStore.open(path, writing=True))
     check_same(spec, store, engines)
+    check_space(spec, store, space)
     store.set_meta("file", json.dumps(spec.raw))
     study.load(store)
     return study, store, measured
@@ -45,12 +45,6 @@ def look(spec: StudySpec) -> Study:
         raise RunError(f"{spec.path}: the study has not begun: there is no {path}")
     with StudyStore.open(path) as store:
         check_same(spec, store)
-        rows = store.meta_data("space")
-        names = ("name", "low", "high", "step", "current", "log", "kind")
-        try:
-            space = Space(tuple([Parameter(**dict(zip(names, row, strict=True))) for row in rows]))
-        except (TypeError, ValueError):
-            raise RunError(f"{path}: the database is damaged (its parameters cannot be read)") from None
-        study = make_study(spec, space)
+        study = make_study(spec, store.space())
         study.load(store)
     return study

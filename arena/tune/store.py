@@ -14,11 +14,13 @@ from typing import Any, Final, NamedTuple, Self
 
 from caboose.arena.database import create_database, damaged, open_database, told
 from caboose.arena.errors import RunError
-from caboose.arena.tune.space import Values
+from caboose.arena.tune.space import Parameter, Space, Values
 
 DATABASE: Final = "study.db"
 APPLICATION: Final = 0x43616254  # "CabT"
 SCHEMA: Final = 1
+FIELDS: Final = ("name", "low", "high", "step", "current", "log", "kind", "choices")
+"""What is kept of a parameter, in this order; ``choices`` may be missing."""
 
 _TABLES: Final = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -89,6 +91,17 @@ class StudyStore:
             return json.loads(self.meta(key))
         except ValueError:
             raise RunError(damaged(self._path, f"{key} cannot be read")) from None
+
+    def space(self) -> Space:
+        """The parameters as they were when the study began."""
+        found = []
+        try:
+            for row in self.meta_data("space"):
+                told_of = dict(zip(FIELDS, row, strict=False))
+                found.append(Parameter(**told_of | {"choices": tuple(told_of.get("choices", ()))}))
+        except (TypeError, ValueError):
+            raise RunError(damaged(self._path, "its parameters cannot be read")) from None
+        return Space(tuple(found))
 
     def set_meta(self, key: str, value: str) -> None:
         """Keeps a setting."""

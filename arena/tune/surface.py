@@ -3,10 +3,11 @@
 A Gaussian process (Rasmussen & Williams, *Gaussian Processes for Machine Learning*, 2006) over the unit cube, with a
 squared exponential kernel of one length for each parameter, seen through the contrasts of ``observations`` with their
 known noise: so it knows differences only, and they are all that is asked for. (Libraries take values of points, not
-differences.) The lengths and the height are the most likely ones under priors: logarithms of lengths are normal about
-0.25 · d^½ for d parameters, since a surface of many parameters that matters in all of them could never be found (as in
-Hvarfner, Hellsten & Nardi, *Vanilla Bayesian optimization performs great in high dimensions*, 2024); that of the height
-is about 0.6 of the deviation of a block."""
+differences.) All choices of an option are equally far apart: no order of theirs is believed in. The lengths and the
+height are the most likely ones under priors: logarithms of lengths are normal about 0.25 · d^½ for d parameters, since
+a surface of many parameters that matters in all of them could never be found (as in Hvarfner, Hellsten & Nardi,
+*Vanilla Bayesian optimization performs great in high dimensions*, 2024); that of the height is about 0.6 of the
+deviation of a block."""
 
 from __future__ import annotations
 
@@ -59,18 +60,21 @@ class Surface:
         self.space = space
         self.contrasts = contrasts
         self._places = space.places(contrasts.candidates)
-        self._origin = space.places([space.current])
-        gaps = self._places[:, None, :] - self._places[None, :, :]
-        self._squares = np.moveaxis(gaps**2, 2, 0)
+        self._points = space.points(self._places)
+        self._origin = space.points(space.places([space.current]))
+        self._owners = np.repeat(np.arange(len(space)), space.widths)  # of the coordinates
+        gaps = self._points[:, None, :] - self._points[None, :, :]
+        starts = np.searchsorted(self._owners, np.arange(len(space)))
+        self._squares: Floats = np.add.reduceat(np.moveaxis(gaps**2, 2, 0), starts, axis=0)
         self.height, self.lengths = self._fit()
         of = contrasts.of
-        covariance = of @ self._kernel(self._places, self._places) @ of.T
+        covariance = of @ self._kernel(self._points, self._points) @ of.T
         covariance[np.diag_indices_from(covariance)] += contrasts.noise
         self._lower = np.asarray(
             np.linalg.cholesky(covariance + _JITTER * contrasts.noise * np.eye(len(covariance))), np.float64
         )
         self._weights: Floats = np.dot(of.T, _solved(self._lower, contrasts.seen))
-        kernel = self._kernel(self._places, self._places)
+        kernel = self._kernel(self._points, self._points)
         self._half: Floats = solve_triangular(self._lower, of @ kernel, lower=True)
         self._left = contrasts.left(kernel @ self._weights)
 
@@ -86,9 +90,10 @@ class Surface:
         """
         from scipy.linalg import solve_triangular
 
-        cross = self._kernel(places, self._places) - self._kernel(self._origin, self._places)
+        points = self.space.points(places)
+        cross = self._kernel(points, self._points) - self._kernel(self._origin, self._points)
         half = solve_triangular(self._lower, self.contrasts.of @ cross.T, lower=True)
-        own = 2 * (self.height**2 - self._kernel(places, self._origin)[:, 0])
+        own = 2 * (self.height**2 - self._kernel(points, self._origin)[:, 0])
         variance = np.maximum(own - (half**2).sum(axis=0), 0.0)
         together = (cross - half.T @ self._half) / self.contrasts.noise  # of the gain with each candidate's value
         pulls = ((self._left @ together.T) ** 2).sum(axis=0)
@@ -102,7 +107,7 @@ class Surface:
 
     def mean(self, places: Floats) -> Floats:
         """The expected gain alone."""
-        cross = self._kernel(places, self._places) - self._kernel(self._origin, self._places)
+        cross = self._kernel(self.space.points(places), self._points) - self._kernel(self._origin, self._points)
         return np.asarray(cross @ self._weights)
 
     def hopeful(self, values: Values) -> bool:
@@ -157,15 +162,26 @@ class Surface:
         return float(self._cautious(self.space.places([values]))[0])
 
     def _climb(self, start: Floats) -> Floats:
+        """The top of the hill on which ``start`` lies; choices stay, as there is no slope from one to another."""
         from scipy.optimize import minimize
 
-        def down(place: Floats) -> tuple[float, Floats]:
-            kernel = self._kernel(place[None], self._places)[0] * self._weights
-            slope = ((self._places - place) * kernel[:, None]).sum(axis=0) / self.lengths**2
+        ordered = self.space.ordered
+        if not ordered.any():
+            return start
+        point, free = self.space.points(start[None])[0], ordered[self._owners]
+
+        def down(moved: Floats) -> tuple[float, Floats]:
+            point[free] = moved
+            kernel = self._kernel(point[None], self._points)[0] * self._weights
+            slope = ((self._points - point) * kernel[:, None]).sum(axis=0)[free] / self.lengths[ordered] ** 2
             return -float(kernel.sum()), -slope
 
-        bounds = [(0.0, 1.0)] * len(start)
-        return np.asarray(minimize(down, start, jac=True, bounds=bounds, method="L-BFGS-B", options={"maxiter": 100}).x)
+        bounds = [(0.0, 1.0)] * int(free.sum())
+        options = {"maxiter": 100}
+        found = minimize(down, start[ordered], jac=True, bounds=bounds, method="L-BFGS-B", options=options)
+        place = start.copy()
+        place[ordered] = found.x
+        return place
 
     def _stepped(self, values: Values) -> Values:
         """The best that changes of single parameters lead to: first by a 16th of the range, in the end by a step."""
@@ -201,7 +217,7 @@ class Surface:
             values = best
 
     def _kernel(self, one: Floats, other: Floats) -> Floats:
-        gaps = (one[:, None, :] - other[None, :, :]) / self.lengths
+        gaps = (one[:, None, :] - other[None, :, :]) / self.lengths[self._owners]
         return np.asarray(self.height**2 * np.exp(-0.5 * (gaps**2).sum(axis=2)))
 
     def _fit(self) -> tuple[float, Floats]:

@@ -86,6 +86,10 @@ class LinedTable(Table):
         """What it is called."""
         return self._named or super().name(what)
 
+    def value(self, key: str) -> float | str | None:
+        """A number or a text; None if there is none."""
+        return self.text(key) if isinstance(self._data.get(key), str) else self.real(key)
+
     def table(self, key: str, named: str = "") -> LinedTable:
         """The table under a key, empty if there is none."""
         value = self.take(key, {})
