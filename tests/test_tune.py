@@ -239,7 +239,7 @@ def test_current_values_against_themselves_are_not_played(tmp_path: Path) -> Non
     (job,) = [Job(study.space.current, 2)]
     assert study.cost(job) == 1
     first = next(played for piece, played in study.known.items() if piece == (False, study.space.current, 0, 2))
-    assert first.value is not None and study._worth(job) == pytest.approx(first.value / 4)
+    assert first.value is not None and study._worth(job, [job]) == pytest.approx(first.value / 4)
 
 
 @pytest.mark.parametrize("objective", ["rounds-won", "rating"])
@@ -287,8 +287,8 @@ def test_a_changed_function_is_refused(tmp_path: Path, capsys: pytest.CaptureFix
     [
         ("UPDATE meta SET value = '{' WHERE key = 'file'", "file cannot be read"),
         ("UPDATE meta SET value = '[[1]]' WHERE key = 'space'", "its parameters cannot be read"),
-        ("INSERT INTO blocks VALUES (1, 0, '[1, 2]', 0, 0, 'x', 0, 0, '', '')", "a block that cannot be read"),
-        ("INSERT INTO blocks VALUES (1, 0, '[1, 2]', 0, 0, 9e999, 0, 0, '', '')", "a block that cannot be read"),
+        ("INSERT INTO blocks VALUES (1, 0, '[1, 2]', 0, 0, 'x', 0, 0, '', '', 0)", "a block that cannot be read"),
+        ("INSERT INTO blocks VALUES (1, 0, '[1, 2]', 0, 0, 9e999, 0, 0, '', '', 0)", "a block that cannot be read"),
     ],
 )
 def test_what_is_damaged_inside_is_told(
@@ -343,6 +343,20 @@ def test_a_changed_file_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture
     (path.with_suffix(".study") / DATABASE).write_bytes(b"no database at all, but long enough to be read" * 100)
     assert run_cli(["tune", str(path), "--status"]) == 1
     assert "the database is damaged" in capsys.readouterr().err
+
+
+def test_a_study_of_an_older_caboose_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_study(tmp_path / "s", MADE_UP, "random")
+    run_study(path)
+    before = facts(path)
+    with closing(sqlite3.connect(path.with_suffix(".study") / DATABASE)) as connection, connection:
+        connection.execute("ALTER TABLE blocks DROP COLUMN lost")
+        connection.execute("DELETE FROM blocks WHERE id > 20")
+        connection.execute("PRAGMA user_version = 1")
+    assert run_cli(["tune", str(path), "--status"]) == 0
+    assert "20 of 150 samples" in capsys.readouterr().out
+    run_study(path)
+    assert facts(path) == before
 
 
 def test_a_budget_too_small_for_a_batch_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -114,7 +114,7 @@ class Study:
                 self.wanted = deque(dict.fromkeys(missing))
                 return
             try:
-                self._asked = self._flow.send([self._worth(job) for job in self._asked])
+                self._asked = self._flow.send([self._worth(job, self._asked) for job in self._asked])
             except StopIteration as stop:
                 self.result = stop.value
                 return
@@ -142,14 +142,19 @@ class Study:
     def _pieces(self, jobs: Sequence[Job]) -> list[Piece]:
         return [Piece(job.fresh, job.values, list, job.unit) for list in range(self.lists) for job in jobs]
 
-    def _worth(self, job: Job) -> float | None:
-        """The mean over the lists by their weights; None where one of them is not known."""
+    def _worth(self, job: Job, asked: Sequence[Job]) -> float | None:
+        """The mean over the lists by their weights; None where one of them is not known.
+
+        A block in which the candidate had a fault is worth no more than the worst of those on the same deals that were
+        ``asked`` for together: else the values with which an engine crashes could look better than those with which it
+        plays, as the fallback player finished its games."""
         values: list[float | None] = []
         for piece in self._pieces([job]):
-            if self.free(piece):
-                values.append(fair_worth(self.spec.objective, self.spec.lists[piece.list].rules.players))
-            else:
-                values.append(self.known[piece].value)
+            value = self._value(piece)
+            if value is not None and piece in self.known and self.known[piece].lost:
+                same = [self._value(piece._replace(values=each.values)) for each in asked if each[1:] == job[1:]]
+                value = min(each for each in same if each is not None)
+            values.append(value)
         weights = [each.weight for each in self.spec.lists] or [1.0]
         total = 0.0
         for value, weight in zip(values, weights, strict=True):
@@ -157,6 +162,11 @@ class Study:
                 return None
             total += value * weight
         return total / sum(weights)
+
+    def _value(self, piece: Piece) -> float | None:
+        if self.free(piece):
+            return fair_worth(self.spec.objective, self.spec.lists[piece.list].rules.players)
+        return self.known[piece].value
 
     def plan(self, piece: Piece) -> Plan:
         """How a block is played."""

@@ -18,7 +18,7 @@ from caboose.arena.tune.space import Parameter, Space, Values
 
 DATABASE: Final = "study.db"
 APPLICATION: Final = 0x43616254  # "CabT"
-SCHEMA: Final = 1
+SCHEMA: Final = 2
 FIELDS: Final = ("name", "low", "high", "step", "current", "log", "kind", "choices")
 """What is kept of a parameter, in this order; ``choices`` may be missing."""
 
@@ -27,7 +27,7 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE blocks (
     id INTEGER PRIMARY KEY, fresh INTEGER NOT NULL, candidate TEXT NOT NULL, list INTEGER NOT NULL,
     number INTEGER NOT NULL, value REAL, games INTEGER NOT NULL, faults INTEGER NOT NULL, fault TEXT NOT NULL,
-    finished TEXT NOT NULL, UNIQUE (fresh, candidate, list, number)
+    finished TEXT NOT NULL, lost INTEGER NOT NULL DEFAULT 0, UNIQUE (fresh, candidate, list, number)
 );
 """
 
@@ -44,12 +44,14 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """What came of a piece: its value, None where nothing counts, and its games and faults, one of them in words."""
+    """What came of a piece: its value, None where nothing counts, its games and faults, one of them in words, and how
+    many games the candidate lost by a fault of its own."""
 
     value: float | None
     games: int
     faults: int = 0
     fault: str = ""
+    lost: int = 0
 
 
 class StudyStore:
@@ -69,7 +71,21 @@ class StudyStore:
     def open(cls, path: Path, *, writing: bool = False) -> StudyStore:
         """Opens a database that is there. Raises ``RunError`` for one that is damaged, of a newer Caboose, or none of a
         study."""
-        return cls(path, open_database(path, "a study", application=APPLICATION, schema=SCHEMA, writing=writing))
+        connection = open_database(path, "a study", application=APPLICATION, schema=SCHEMA, writing=writing)
+        store = cls(path, connection)
+        if writing and not store._knows_lost():
+            with told(path):
+                connection.execute("BEGIN IMMEDIATE")
+                connection.execute("ALTER TABLE blocks ADD COLUMN lost INTEGER NOT NULL DEFAULT 0")
+                connection.execute(f"PRAGMA user_version = {SCHEMA}")
+                connection.execute("COMMIT")
+        return store
+
+    def _knows_lost(self) -> bool:
+        """Whether it is of a Caboose that kept lost games; one of before (schema 1) has none."""
+        with told(self._path):
+            (version,) = self._connection.execute("PRAGMA user_version").fetchone()
+        return bool(version > 1)
 
     def __enter__(self) -> Self:
         return self
@@ -114,14 +130,16 @@ class StudyStore:
         row = (piece.fresh, json.dumps(piece.values), piece.list, piece.number, played.value, played.games)
         with told(self._path):
             self._connection.execute(
-                "INSERT INTO blocks (fresh, candidate, list, number, value, games, faults, fault, finished) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (*row, played.faults, played.fault, now),
+                "INSERT INTO blocks (fresh, candidate, list, number, value, games, faults, fault, finished, lost) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (*row, played.faults, played.fault, now, played.lost),
             )
 
     def blocks(self) -> Iterator[tuple[Piece, Played]]:
         """All that were played, in the order in which they ended."""
-        columns = "fresh, candidate, list, number, value, games, faults, fault"
+        columns = (
+            f"fresh, candidate, list, number, value, games, faults, fault, {'lost' if self._knows_lost() else '0'}"
+        )
         with told(self._path):
             for fresh, candidate, list, number, *rest in self._connection.execute(
                 f"SELECT {columns} FROM blocks ORDER BY id"
@@ -131,7 +149,7 @@ class StudyStore:
                     worth = None if rest[0] is None else float(rest[0])
                     if worth is not None and not math.isfinite(worth):
                         raise ValueError(worth)
-                    played = Played(worth, int(rest[1]), int(rest[2]), str(rest[3]))
+                    played = Played(worth, int(rest[1]), int(rest[2]), str(rest[3]), int(rest[4]))
                 except (ValueError, TypeError):
                     raise RunError(damaged(self._path, "a block that cannot be read")) from None
                 yield Piece(bool(fresh), values, list, number), played

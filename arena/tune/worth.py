@@ -34,14 +34,16 @@ def fair_worth(objective: str, players: int) -> float:
 def block_worth(objective: str, block: BlockResult, players: int) -> Played:
     """What a block of a candidate (entry 0 of the line-up) against copies of another is worth to it.
 
-    A game that a fault of others took away does not count; one with a fault of its own is lost.
+    A game that a fault of others took away does not count. One with a fault of its own is lost; but the fallback player
+    may have done well in it, and so the study has a last word on the block (``Study._worth``).
     """
     entries = [CANDIDATE, *[OPPONENT] * (players - 1)]
     faults = fault_rows(block)
     values = [_game(objective, seat_rows(game, entries)) for game in block.games]
     counted = [value for value in values if value is not None]
     told = f"{faults[0].fault.kind}: {faults[0].fault.detail}" if faults else ""
-    return Played(float(np.mean(counted)) if counted else None, len(block.games), len(faults), told)
+    lost = sum(bool(game.result.seats[game.seating.index(CANDIDATE)].fault) for game in block.games)
+    return Played(float(np.mean(counted)) if counted else None, len(block.games), len(faults), told, lost)
 
 
 def _game(objective: str, seats: Seats) -> float | None:
