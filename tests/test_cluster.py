@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,20 +22,14 @@ from caboose.arena.ladder.folder import locked
 from caboose.arena.ladder.run import Limit, open_store, play, prepare
 from killing import Quiet, facts, make_ladder, play_all, recorded
 from players import is_alive, wait_until
+from studying import GAMES, count, run_study, write_study
+from studying import facts as studied
 
 pytest.importorskip("distributed", reason="needs the package distributed: pip install 'caboose[dask]'")
+from distributed import Client
+
 from clusters import Cluster, running_cluster
 
-STUDY = """
-format = 1
-method = "spsa"
-blocks = 16
-in_process = true
-engine.builtin = "planner"
-parameter.PlanNodes = { min = 1, max = 1000, log = true, current = 3 }
-list = [{ players = 2, rounds = 1, nodes = 1, pool = ["greedy"] }]
-verify.blocks = 0
-"""
 LISTS: tuple[dict[str, Any], ...] = (
     {"name": "tables", "format": "random", "players": 3, "blocks": 12, "generation": 2},
     {"name": "pairs", "format": "round-robin", "players": 2, "blocks": 1},
@@ -43,6 +39,8 @@ LISTS: tuple[dict[str, Any], ...] = (
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
     with running_cluster(2) as cluster:
+        with Client(cluster.address, set_as_default=False) as client:
+            client.wait_for_workers(2)
         yield cluster
 
 
@@ -73,39 +71,34 @@ def test_a_worker_that_others_do_not_match_is_not_used(cluster: Cluster, monkeyp
     assert all(text.endswith(" is not used: caboose 7 there, 8 here") for text in told)
 
 
-def test_comparisons_and_studies_end_on_a_cluster_as_they_do_here(
+def test_a_comparison_ends_on_a_cluster_as_it_does_here(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> None:
+    rules = ["--in-process", "--nodes", "1", "--rounds", "1", "--players", "2", "--seed", "7"]
+    told: list[Any] = []
+    for more in ([], ["--dask", cluster.address]):
+        run_cli(["compare", "planner", "random", *rules, "--json", *more])
+        data = json.loads(capsys.readouterr().out)
+        told.append({key: value for key, value in data.items() if key not in ("seconds", "call", "command")})
+    assert told[0] == told[1]
+    assert told[0]["verdict"] == "H1"
+
+
+def test_a_study_whose_client_is_killed_ends_as_one_that_was_played_here(
     cluster: Cluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    compare = [
-        "compare",
-        "planner",
-        "random",
-        "--in-process",
-        "--nodes",
-        "1",
-        "--rounds",
-        "1",
-        "--players",
-        "2",
-        "--seed",
-        "7",
-        "--json",
-    ]
-    told: list[list[Any]] = []
-    for number, more in enumerate(([], ["--dask", cluster.address])):
-        file = tmp_path / str(number) / "study.toml"
-        file.parent.mkdir()
-        file.write_text(STUDY)
-        found = []
-        for call in (["tune", str(file), "--json"], compare):
-            run_cli([*call, *more])
-            data = json.loads(capsys.readouterr().out)
-            found.append(
-                {key: value for key, value in data.items() if key not in ("file", "seconds", "call", "command")}
-            )
-        told.append(found)
-    assert told[0] == told[1]
-    assert told[0][0]["blocks"] == 12 and told[0][1]["verdict"] == "H1"
+    here = write_study(tmp_path / "here", GAMES, "spsa")
+    assert len(run_study(here).known) == 60
+    there = write_study(tmp_path / "there", GAMES, "spsa")
+    call = ["tune", str(there), "--dask", cluster.address, "--json"]
+    client = subprocess.Popen([sys.executable, "-P", "-m", "caboose.arena.cli", *call], stdout=subprocess.DEVNULL)
+    try:
+        assert wait_until(lambda: count(there) > 0 or client.poll() is not None)
+    finally:
+        client.kill()
+    assert client.wait() == -signal.SIGKILL
+    assert count(there) < 60
+    run_cli(call)
+    assert json.loads(capsys.readouterr().out)["state"] == "done"
+    assert studied(there) == studied(here)
 
 
 def test_a_cluster_plays_what_this_machine_plays_though_a_worker_is_killed(cluster: Cluster, tmp_path: Path) -> None:
