@@ -6,18 +6,23 @@ import json
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from caboose.arena.cli import run as run_cli
+from caboose.arena.errors import CallError
+from caboose.arena.tune.config import read_study
 from caboose.arena.tune.methods import make_search, start
 from caboose.arena.tune.observations import Observations
 from caboose.arena.tune.search import Recommendation
+from caboose.arena.tune.settle import settle
 from caboose.arena.tune.space import Parameter, Space, Values
 from caboose.arena.tune.store import DATABASE
 from caboose.arena.tune.surface import Surface
+from caboose.engine.play import Option
 from reading_pages import read_page
 from studying import CHOICES, facts, killed, run_study, write_study
 
@@ -117,6 +122,16 @@ def test_changed_choices_are_refused(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert run_cli(["tune", str(path)]) == 2
     told = "the option Playouts has changed since the study began (choices: random, planner -> planner, random)"
     assert told in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_choice_that_an_engine_declares_twice_is_one(tmp_path: Path) -> None:
+    spec = read_study(write_study(tmp_path / "s", CHOICES, "tpe"))
+    noise = Option("Noise", "spin", default=4, min=0, max=50)
+    declared = Option("Playouts", "combo", default="b", choices=("a", "b", "a"))
+    style, _ = settle(spec, {"Playouts": declared, "Noise": noise}).parameters
+    assert (style.choices, style.high, style.text(style.current)) == (("a", "b"), 1, "b")
+    with pytest.raises(CallError, match="it can only be a, expected an option with at least two choices"):
+        settle(spec, {"Playouts": replace(declared, default="a", choices=("a", "a")), "Noise": noise})
 
 
 @pytest.mark.parametrize(

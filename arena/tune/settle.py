@@ -98,11 +98,11 @@ def _combo(spec: ParameterSpec, option: Option, fixed: Mapping[str, str]) -> Par
     for key in _OF_NUMBERS:
         if key in spec.places:
             raise CallError(f"{spec.places[key]}: it is for numbers, expected at most choices and current: a combo")
-    known = ", ".join(option.choices)
+    known = ", ".join(dict.fromkeys(option.choices))
     for choice in spec.choices:
         if choice not in option.choices:
             raise CallError(f"{spec.places['choices']}: {choice[:40]!r}, expected some of {known}")
-    choices = spec.choices or option.choices
+    choices = spec.choices or tuple(dict.fromkeys(option.choices))
     if len(choices) < 2:
         raise CallError(
             f"{spec.where}: it can only be {known or 'nothing'}, expected an option with at least two choices"
