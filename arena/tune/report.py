@@ -24,6 +24,7 @@ CELLS: Final = 24  # of a contour, each way
 MOST_PAIRS: Final = 6  # of parameters that have a contour
 MOST_STEPS: Final = 60
 MOST_TRIED: Final = 25  # candidates in the table
+LETTERS: Final = 36  # of names below a contour
 
 _MARKS: Final[dict[str, Tone]] = {"recommended": "vermillion", "its value now": "green"}
 
@@ -139,7 +140,7 @@ def _slices(part: Section, study: Study, surface: Surface, middle: Values) -> No
     centre = study.space.places([middle])[0]
     lines = []
     for at, parameter in enumerate(study.space.parameters):
-        along = np.linspace(0, 1, len(parameter.choices) or POINTS)
+        along = np.linspace(0, 1, len(parameter.names) or POINTS)
         places = np.repeat(centre[None], len(along), axis=0)
         places[:, at] = along
         mean, error = surface.gains(places)
@@ -154,11 +155,11 @@ def _slices(part: Section, study: Study, surface: Surface, middle: Values) -> No
             (parameter.current, _at_current(surface, study, middle, at), "its value now"),
         ]
         layers: list[Layer]
-        if parameter.choices:  # names have room in rows
-            rows = Dots(x=mean.tolist(), y=values, low=low, high=high, label="expected gain of a choice")
+        if parameter.names:  # names have room in rows
+            rows = Dots(x=mean.tolist(), y=values, low=low, high=high, label="expected gain of a value")
             layers = [Rule(at=0.0), rows]
             layers += [Dots(x=[gain], y=[value], tone=_MARKS[label], label=label) for value, gain, label in marks]
-            plots.append(Plot(title=parameter.name, x=gains, y=Rows(parameter.choices), layers=layers))
+            plots.append(Plot(title=parameter.name, x=gains, y=Rows(parameter.names), layers=layers))
         else:
             band = Line(x=values, y=mean.tolist(), low=low, high=high, label="expected gain")
             layers = [band, Rule(at=0.0, across=True)]
@@ -183,7 +184,9 @@ def _at_current(surface: Surface, study: Study, middle: Values, at: int) -> floa
 def _contours(part: Section, study: Study, surface: Surface, middle: Values) -> None:
     order = np.argsort(-surface.importance(), kind="stable").tolist()
     pairs = sorted(combinations(range(len(order)), 2), key=sum)[:MOST_PAIRS]
-    for one, other in [(order[a], order[b]) for a, b in pairs]:
+    for pair in [(order[a], order[b]) for a, b in pairs]:
+        # Names have more room at the side.
+        one, other = sorted(pair, key=lambda at: sum(map(len, study.space.parameters[at].names)))
         across, up = study.space.parameters[one], study.space.parameters[other]
         mean, error = _grid(study, surface, middle, one, other)
         x_edges, y_edges = _cells(across)[1], _cells(up)[1]
@@ -196,7 +199,7 @@ def _contours(part: Section, study: Study, surface: Surface, middle: Values) -> 
                 Dots(x=[across.current], y=[up.current], tone="green", label="now"),
                 Dots(x=[middle[one]], y=[middle[other]], tone="vermillion", label="recommended"),
             ]
-            plots.append(Plot(title=title, x=_axis(across), y=_axis(up), layers=layers))
+            plots.append(Plot(title=title, x=_axis(across, LETTERS), y=_axis(up), layers=layers))
         part.figure(
             Figure(
                 name=f"contour-{across.name}-{up.name}",
@@ -220,8 +223,8 @@ def _grid(study: Study, surface: Surface, middle: Values, one: int, other: int) 
 
 def _cells(parameter: Parameter) -> tuple[Floats, list[float]]:
     """The middles of the cells of a contour, as places, and their edges, as values; a choice is a cell."""
-    if parameter.choices:
-        count = len(parameter.choices)
+    if parameter.names:
+        count = len(parameter.names)
         return np.linspace(0, 1, count), [number - 0.5 for number in range(count + 1)]
     edges = np.linspace(0, 1, CELLS + 1)
     return (edges[:-1] + edges[1:]) / 2, [_value(parameter, x) for x in edges.tolist()]
@@ -241,9 +244,11 @@ def _tried(part: Section, study: Study, surface: Surface) -> None:
     part.table(columns, rows, caption=f"The best of {len(tried):,} candidates, by what is expected of them.")
 
 
-def _axis(parameter: Parameter) -> Axis:
-    if parameter.choices:
-        return Axis.of_names(parameter.name, parameter.choices)
+def _axis(parameter: Parameter, letters: int = 0) -> Axis:
+    """The axis of a parameter; with ``letters`` its names together have about so many at most."""
+    if parameter.names:
+        most = max(letters // len(parameter.names), 3) if letters else None
+        return Axis.of_names(parameter.name, tuple([name[:most] for name in parameter.names]))
     if parameter.log:
         return Axis.around_log(parameter.name, [parameter.low, parameter.high])
     return Axis.around(parameter.name, [parameter.low, parameter.high])

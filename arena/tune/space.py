@@ -39,6 +39,11 @@ class Parameter:
     kind: str = "spin"
     choices: tuple[str, ...] = ()
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the values are called, from 0 on, where they are no numbers."""
+        return ("false", "true") if self.kind == "check" else self.choices
+
     def place(self, value: float) -> float:
         """Where ``value`` lies, from 0 at ``low`` to 1 at ``high``."""
         if self.log:
@@ -74,10 +79,8 @@ class Parameter:
 
     def text(self, value: float) -> str:
         """``value`` as the engine is given it."""
-        if self.choices:
-            return self.choices[int(value)]
-        if self.kind == "check":
-            return "true" if value else "false"
+        if self.names:
+            return self.names[int(value)]
         return str(int(value)) if float(value).is_integer() else repr(float(value))
 
 
