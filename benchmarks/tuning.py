@@ -130,7 +130,7 @@ def main() -> None:
 def measure(given: argparse.Namespace) -> None:
     """Measures what is asked for, and prints each row when it is known."""
     first = given.methods[0]
-    print(f"| parameters | blocks | method | recommendation | less that of {first} | luckiest trial ", end="")
+    print(f"| parameters | blocks | method | recommendation | minus that of {first} | luckiest trial ", end="")
     print("| said gain holds truth | trials | s |")
     for parameters in given.parameters:
         budget = round(given.factor * BUDGETS[parameters])
