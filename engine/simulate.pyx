@@ -18,7 +18,6 @@ from caboose.engine.state cimport BLOCKED, MAX_MOVES, RUNNING, Header, State, fo
 from cpython.exc cimport PyErr_CheckSignals
 
 import os
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from operator import index
 from typing import NamedTuple
@@ -165,9 +164,14 @@ cdef int whole_number(str what, object value, int most, str expected=None) excep
     return number
 
 
+# Not by the class Mapping: what that runs in Python can be interrupted, and Cython does not ask whether it was.
+cdef bint is_mapping(value) except -1:
+    return value is None or hasattr(value, "items")
+
+
 # What is said for all seats at once, or for each, as a list with an item for each seat.
-cdef list by_seat(str what, value, kinds, int players):
-    if value is None or isinstance(value, kinds):
+cdef list by_seat(str what, value, bint for_all, int players):
+    if for_all:
         return [value] * players
     try:
         values = list(value)
@@ -195,9 +199,9 @@ def simulate(rules, rounds, policy="random", seed=0, threads=1, hub=None, plan_n
     batch.rounds = whole_number("rounds", rounds, MAX_NUMBER)
     ways = list(
         zip(
-            by_seat("policy", policy, str, rules.players),
-            by_seat("plan_nodes", plan_nodes, (int, float, str), rules.players),
-            by_seat("weights", weights, Mapping, rules.players),
+            by_seat("policy", policy, isinstance(policy, str), rules.players),
+            by_seat("plan_nodes", plan_nodes, isinstance(plan_nodes, (int, float, str)), rules.players),
+            by_seat("weights", weights, is_mapping(weights), rules.players),
             strict=True,
         )
     )
@@ -207,7 +211,7 @@ def simulate(rules, rounds, policy="random", seed=0, threads=1, hub=None, plan_n
             raise ValueError(f"unknown policy {name!r}: expected one of {', '.join(POLICIES)}")
         batch.players[seat].policy = POLICIES.index(name)
         batch.players[seat].plan_nodes = whole_number("plan_nodes", tries, MAX_NUMBER)
-        if not isinstance(wanted, (Mapping, type(None))):
+        if not is_mapping(wanted):
             raise ValueError(f"weights {wanted!r}: expected a mapping from names to points")
         put_weights(&batch.players[seat].weights, checked_weights(wanted or {}))
         if name == "planner":

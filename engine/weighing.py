@@ -32,12 +32,14 @@ WEIGHTS: Final[Mapping[str, Weight]] = {
 def checked_weights(weights: Mapping[str, int]) -> list[int]:
     """All weights in the order of ``WEIGHTS``: those given, and the defaults of the others.
 
-    Raises ``ValueError`` for a name that is none and for a number out of its bounds.
+    Raises ``ValueError`` for a name that is none, and for anything but a whole number within its bounds.
     """
     for name, value in weights.items():
         if name not in WEIGHTS:
             raise ValueError(f"weight {name!r}: expected one of {', '.join(WEIGHTS)}")
         weight = WEIGHTS[name]
+        if type(value) is not int:
+            raise ValueError(f"weight {name} {value!r}: expected a whole number from {weight.min} to {weight.max}")
         if not weight.min <= value <= weight.max:
             raise ValueError(f"weight {name} {value}: expected {weight.min} to {weight.max}")
     return [weights.get(name, weight.default) for name, weight in WEIGHTS.items()]

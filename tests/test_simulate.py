@@ -183,5 +183,8 @@ def test_what_is_wrong_with_seats_is_said() -> None:
         simulate(rules, 1, ["random", 7, "greedy", "random"])  # type: ignore[list-item]
     with pytest.raises(ValueError, match="unknown policy 7: expected one of"):
         simulate(rules, 1, 7)  # type: ignore[arg-type]
+    for points in ("x", 10.9, True, None):
+        with pytest.raises(ValueError, match=f"weight next {points!r}: expected a whole number from 0 to 500"):
+            simulate(rules, 1, "planner", weights={"next": points})  # type: ignore[dict-item]
     with pytest.raises(ValueError, match="weights 7: expected a mapping"):
         simulate(rules, 1, "planner", weights=[7, {}, {}, {}])  # type: ignore[list-item]

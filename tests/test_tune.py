@@ -289,6 +289,8 @@ def test_a_changed_function_is_refused(tmp_path: Path, capsys: pytest.CaptureFix
         ("UPDATE meta SET value = '[[1]]' WHERE key = 'space'", "its parameters cannot be read"),
         ("INSERT INTO blocks VALUES (1, 0, '[1, 2]', 0, 0, 'x', 0, 0, '', '', 0)", "a block that cannot be read"),
         ("INSERT INTO blocks VALUES (1, 0, '[1, 2]', 0, 0, 9e999, 0, 0, '', '', 0)", "a block that cannot be read"),
+        ("INSERT INTO blocks VALUES (1, 0, '[1, 2]', 0, 0, 1e308, 0, 0, '', '', 0)", "a block that cannot be read"),
+        ("INSERT INTO blocks VALUES (1, 0, '[1, 2]', 0, -5, 1, 0, 0, '', '', 0)", "a block that cannot be read"),
     ],
 )
 def test_what_is_damaged_inside_is_told(
@@ -328,6 +330,9 @@ def test_a_changed_file_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture
     path.write_text(text.replace("max = 50", "max = 40"))
     assert run_cli(["tune", str(path)]) == 2
     assert "it has changed since its study began (parameter.Noise.max: 50 -> 40)" in capsys.readouterr().err
+    path.write_text(text + "[parameter.Growth]\n")
+    assert run_cli(["tune", str(path), "--status"]) == 2
+    assert "(WinBonus, Noise -> WinBonus, Noise, Growth): expected what they were" in capsys.readouterr().err
     path.write_text(text.replace("blocks = 150", "blocks = 160") + "[verify]\nblocks = 5\n")
     run_study(path, seconds=0)
     with closing(sqlite3.connect(path.with_suffix(".study") / DATABASE)) as connection, connection:
@@ -370,8 +375,10 @@ def test_a_budget_too_small_for_a_batch_is_refused(tmp_path: Path, capsys: pytes
 
 @pytest.mark.parametrize(
     ("body", "told"),
-    [("import sys; sys.exit(0)", "sample 0: SystemExit: 0"), ("return -1e200", "-1e+200, expected a number")],
-)
+    [("import sys; sys.exit(0)", "sample 0: SystemExit: 0"), ("return -1e200", "-1e+200, expected a number"),
+     ("return '12'", "sample 0: '12', expected a number"), ("return True", "sample 0: True, expected a number"),
+     (r"raise ValueError('one\ntwo')", "sample 0: ValueError: one two\n")],
+)  # fmt: skip
 def test_a_measure_that_ends_the_program_or_says_no_number(
     body: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -428,6 +435,10 @@ def test_a_missing_library_is_told() -> None:
         ("nodes = 1\n", "nodes = 0\n", "list 1.nodes: 0, expected a whole number from 1 to"),
         ("[[list]]", "[list]", "line 16: list: {'players': 2"),
         ('"planner"', "planner", "(at line 8, column"),
+        ("current = 30", "current = 2.5", "line 14: parameter.PlanNodes.current: 2.5, expected a whole number"),
+        ("[verify]", '[[list]]\nname = "list-1"\nnodes = 1\n[verify]', "name: 'list-1', expected another"),
+        ("[verify]", '[[opponent]]\nname = "self"\nbuiltin = "greedy"\n[verify]', "name: 'self', expected another"),
+        ("[verify]", '[[opponent]]\nname = "greedy"\nbuiltin = "random"\n[verify]', "name: 'greedy', expected another"),
     ],
 )  # fmt: skip
 def test_mistakes_in_the_file(

@@ -121,13 +121,16 @@ def read_study(path: Path) -> StudySpec:
     engine = read_engine(top.table("engine", "engine"), path.parent)
     parameters = _parameters(top)
     games = objective in GAMES
-    opponents = {each.name: each for each in [read_engine(table, path.parent) for table in top.listed("opponent")]}
+    opponents = _opponents(top, path.parent)
     lists = top.listed("list")
     if games and not lists:
         raise CallError(f"{path}: there is no [[list]]: expected one, since the objective {objective} takes games")
     if not games and lists:
         raise CallError(f"{lists[0].where}: the objective {objective} takes no games: expected no [[list]]")
     specs = [_list(table, at, opponents) for at, table in enumerate(lists, 1)]
+    for at, spec in enumerate(specs):
+        if spec.name in [each.name for each in specs[:at]]:
+            raise CallError(f"{lists[at].where}: name: {spec.name!r}, expected another than those of other lists")
     about = _about(top.table("measure"), games)
     verify = _verify(top.table("verify"), blocks or DEFAULT_BLOCKS)
     top.done()
@@ -208,6 +211,19 @@ def _parameters(top: LinedTable) -> tuple[ParameterSpec, ...]:
     return tuple(found)
 
 
+def _opponents(top: LinedTable, folder: Path) -> dict[str, EngineSpec]:
+    found: dict[str, EngineSpec] = {}
+    for table in top.listed("opponent"):
+        spec = read_engine(table, folder)
+        if spec.name in found or spec.name == SELF or (spec.name in bots.BOTS and spec.name != spec.builtin):
+            raise CallError(
+                f"{table.where}: name: {spec.name!r}, expected another than those of other opponents, of built-in "
+                f"bots, and {SELF}"
+            )
+        found[spec.name] = spec
+    return found
+
+
 def _list(table: LinedTable, number: int, opponents: dict[str, EngineSpec]) -> GamesSpec:
     name = table.text("name", f"list-{number}")
     try:
@@ -224,7 +240,7 @@ def _list(table: LinedTable, number: int, opponents: dict[str, EngineSpec]) -> G
         opponents[each] = EngineSpec(name=each, builtin=each, command=builtin_command(each))
     weight = table.real("weight")
     if weight is not None and not 0 < weight < 1e9:
-        raise table.error("weight", weight, "a number above 0")
+        raise table.error("weight", weight, "a number above 0 and below 1e9")
     spec = GamesSpec(
         name=name,
         weight=1.0 if weight is None else weight,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import numbers
 import sys
 import time
 from collections.abc import Callable, Mapping
@@ -143,9 +144,9 @@ class Agreeing:
         entry = scoring.Entry(
             _given(self._engine, self._hidden, options), self._control, seeds=(around,) if around else ()
         )
-        numbers = range(part * self._positions, (part + 1) * self._positions)
+        part_of = range(part * self._positions, (part + 1) * self._positions)
         try:
-            (found,) = scoring.score(self._suite, [entry], positions=numbers)
+            (found,) = scoring.score(self._suite, [entry], positions=part_of)
         except scoring.InterruptedScore:
             raise KeyboardInterrupt from None
         if found.faults:
@@ -172,9 +173,14 @@ def _checked(function: Any, name: str) -> Measure:
     def measured(options: Mapping[str, str], sample: int) -> float:
         try:
             with redirect_stdout(sys.stderr):  # stdout is for what comes of the study
-                value = float(function(options, sample))
+                found = function(options, sample)
         except (Exception, SystemExit) as error:
-            raise RunError(f"{name}: sample {sample}: {type(error).__name__}: {error}") from None
+            told = " ".join(str(error).split())
+            raise RunError(f"{name}: sample {sample}: {type(error).__name__}: {told}") from None
+        # Numbers of numpy are of these kinds, too.
+        if not isinstance(found, numbers.Real) or isinstance(found, bool):
+            raise RunError(f"{name}: sample {sample}: {repr(found)[:40]}, expected a number")
+        value = float(found)
         if not abs(value) <= MOST:
             raise RunError(f"{name}: sample {sample}: {value:g}, expected a number of at most {MOST:g}")
         return value

@@ -51,7 +51,7 @@ def study_data(study: Study, *, running: str = "", problem: str = "") -> dict[st
         "games": study.games,
         "faults": study.faults,
         "candidates": len(search.seen.candidates),
-        "stopped": search.dropped,
+        "stopped": len(search.dropped),
         "current": dict(space.options(space.current)),
         "recommendation": None,
         "verification": None,
@@ -108,7 +108,7 @@ def print_study(console: Console, study: Study, *, running: str = "") -> None:
     unit = "samples" if not spec.games else "blocks"
     known = sum(not piece.fresh for piece in study.known)
     head = f"{spec.path}: {spec.method}, {spec.objective}; {known:,} of {search.budget:,} {unit}"
-    head += f", {_counted(len(search.seen.candidates), 'candidate')}, {search.dropped} stopped early"
+    head += f", {_counted(len(search.seen.candidates), 'candidate')}, {len(search.dropped)} stopped early"
     if running:
         head += f"; running ({running})"
     _say(console, head)

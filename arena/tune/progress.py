@@ -66,7 +66,7 @@ class StudyProgress(LiveView):
         left = f", about {duration_text(max(search.budget - done, 0) / rate)} left" if self._blocks else ""
         lines = [
             f"Search ({study.spec.method}): {done:,} of {search.budget:,} {what}, {speed}{left}",
-            f"{len(search.seen.candidates)} candidates, {search.dropped} stopped early, {study.faults} faults",
+            f"{len(search.seen.candidates)} candidates, {len(search.dropped)} stopped early, {study.faults} faults",
         ]
         if search.steps:
             lines.append(f"best so far: {study.space.told(search.steps[-1].values)}")

@@ -56,7 +56,7 @@ def race(search: Search, proposer: Proposer, *, near: bool) -> Asking:
             played = until
             if stage < STAGES[-1]:
                 left = _survivors(search, alive, range(unit, unit + played))
-                search.dropped += len(alive) - len(left)
+                search.dropped |= set(alive) - set(left)
                 alive = left
         unit += STAGES[-1]
         surface = search.surface()

@@ -58,7 +58,7 @@ def _summary(part: Section, study: Study) -> None:
     fresh = sum(piece.fresh for piece in study.known)
     facts = [
         Fact(what, f"{len(study.known):,}", f"{fresh:,} to verify"),
-        Fact("candidates", f"{len(search.seen.candidates):,}", f"{search.dropped:,} stopped early"),
+        Fact("candidates", f"{len(search.seen.candidates):,}", f"{len(search.dropped):,} stopped early"),
     ]
     if spec.games:
         facts.insert(0, Fact("games", f"{study.games:,}", f"{study.faults:,} faults"))

@@ -79,6 +79,12 @@ def check_same(spec: StudySpec, store: StudyStore, engines: Mapping[str, str] | 
             f"{spec.path}: it has changed since its study began ({'; '.join(told)}): expected what it was, or another "
             f"file for another study; to begin again, delete {spec.folder}"
         )
+    names, known = [each.name for each in spec.parameters], [each.name for each in store.space().parameters]
+    if names != known:  # a parameter that is told with no key of its own is not in the file's values
+        raise CallError(
+            f"{spec.path}: its parameters have changed since its study began ({', '.join(known)} -> "
+            f"{', '.join(names)}): expected what they were; to begin again, delete {spec.folder}"
+        )
     for name, text in (engines or {}).items():
         old = store.meta_data("engines").get(name)
         if old is not None and old != text:

@@ -62,7 +62,7 @@ class Search:
     seen: Observations = field(default_factory=Observations)
     steps: list[Step] = field(default_factory=list)
     spent: int = 0
-    dropped: int = 0  # candidates that were stopped early
+    dropped: set[Values] = field(default_factory=set)  # candidates that were stopped early, once at least
 
     def play(self, jobs: Sequence[Job]) -> Asking:
         """Asks for ``jobs``, and keeps what comes of them."""

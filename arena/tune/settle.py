@@ -148,6 +148,8 @@ def _current(spec: ParameterSpec, option: Option, fixed: Mapping[str, str]) -> f
         told = f"{spec.places['current']}: {spec.current[:40]!r}, expected a number"
         raise CallError(f"{told}, as the option is a {option.type}")
     if spec.current is not None:
+        if option.type == "spin" and not float(spec.current).is_integer():
+            raise CallError(f"{spec.places['current']}: {spec.current:g}, expected a whole number for this option")
         return spec.current
     text = fixed.get(spec.name, "" if option.default is None else str(option.default).lower())
     if option.type == "check":

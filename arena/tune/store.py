@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from caboose.arena.tune.space import Parameter, Space, Values
 DATABASE: Final = "study.db"
 APPLICATION: Final = 0x43616254  # "CabT"
 SCHEMA: Final = 2
+MOST: Final = 1e100  # that anything can be worth
 FIELDS: Final = ("name", "low", "high", "step", "current", "log", "kind", "choices")
 """What is kept of a parameter, in this order; ``choices`` may be missing."""
 
@@ -147,7 +147,7 @@ class StudyStore:
                 try:
                     values = tuple([float(value) for value in json.loads(candidate)])
                     worth = None if rest[0] is None else float(rest[0])
-                    if worth is not None and not math.isfinite(worth):
+                    if (worth is not None and not abs(worth) <= MOST) or list < 0 or number < 0:
                         raise ValueError(worth)
                     played = Played(worth, int(rest[1]), int(rest[2]), str(rest[3]), int(rest[4]))
                 except (ValueError, TypeError):
