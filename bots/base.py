@@ -41,6 +41,7 @@ class BuiltIn:
 
     def __init__(self) -> None:
         self._values: dict[str, bool | int | str | None] = {option.name: option.default for option in self.declared}
+        self._chosen: set[str] = set()  # options that somebody has set
 
     @property
     def options(self) -> Mapping[str, Option]:
@@ -54,6 +55,7 @@ class BuiltIn:
             known = ", ".join(self.options) or "none"
             raise OptionError(f"{self.name} has no option {name[:40]!r}: its options are {known}")
         self._values[name] = option.parse(value)
+        self._chosen.add(name)
 
     def new_game(self) -> None:
         """Nothing is remembered between moves, so there is nothing to forget."""

@@ -5,14 +5,18 @@ from __future__ import annotations
 import math
 import random
 import time
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ClassVar, Final, NamedTuple
 
-from caboose.bots.base import SEED, WEIGHT_OPTIONS, BuiltIn
+from caboose.bots.base import SEED, WEIGHT_OPTIONS, BuiltIn, weight_option
 from caboose.engine.moves import Move
+from caboose.engine.networks import is_usual
 from caboose.engine.play import Candidate, Info, Limits, Option
 from caboose.engine.round import Observation, Round
+from caboose.engine.rules import Rules
 from caboose.engine.search import INFERENCE, MAX_MEMORY, MAX_THREADS, POLICIES, Search
+from caboose.engine.weighing import WEIGHTS
 
 CHUNK: Final = 32  # playouts between two looks at the clock, at first …
 CHUNK_SECONDS: Final = 0.001  # … and then so many as take that long
@@ -53,6 +57,29 @@ LEVELS: Final = {
 }
 
 
+# Values of options by preset and players, where nobody has set them: what was found and proven for these very rules.
+TUNED: Final[Mapping[tuple[str, int], Mapping[str, int]]] = {
+    # `caboose tune benchmarks/studies/mcts-classic-2.toml`: +1.4 ± 1.2 pips a round over 2,546 pairs, with 500
+    # nodes a move. Again on other deals, against each other: +2.0 ± 1.5 over 1,404 blocks (docs/tuning.md).
+    ("classic", 2): {
+        "Confidence": 219,
+        "WinBonus": 14,
+        "Growth": 12,
+        "Inference": 22,
+        "Noise": 10,
+        "PlanNodes": 112,
+        "WeightNext": 14,
+        "WeightNextMarked": 78,
+        "WeightPlanned": -29,
+        "WeightHurry": -28,
+        "WeightSpoil": 94,
+        "WeightElsewhere": 38,
+        "WeightDouble": 33,
+        "WeightLoneDouble": 84,
+    }
+}
+
+
 class Budget(NamedTuple):
     """Seconds for a move: usually, and at most where the race is close."""
 
@@ -67,6 +94,7 @@ class MctsBot(BuiltIn):
     declared: ClassVar[tuple[Option, ...]] = (
         SEED,
         Option("Threads", "spin", default=1, min=1, max=MAX_THREADS, help="processors to use; play is the same"),
+        Option("Tuned", "check", default=True, help="values found for the very rules, where none is set"),
         Option("Level", "spin", default=FULL_LEVEL, min=1, max=FULL_LEVEL, help="strength, 1 for beginners to 10"),
         Option("Overhead", "spin", default=2, min=0, max=10_000, help="milliseconds of each move kept back"),
         Option("Confidence", "spin", default=400, min=0, max=10_000, help="1/100 standard errors that drop a move"),
@@ -96,22 +124,36 @@ class MctsBot(BuiltIn):
         super().__init__()
         self._pool: ThreadPoolExecutor | None = None
 
-    def settings(self) -> dict[str, Any]:
-        """How it searches: the arguments of ``Search`` that the options ``SEARCH_OPTIONS`` say."""
+    def settings(self, rules: Rules | None = None) -> dict[str, Any]:
+        """How it searches: the arguments of ``Search`` that the options ``SEARCH_OPTIONS`` say.
+
+        With ``rules`` options that nobody has set are as ``TUNED`` has them.
+        """
+        tuned = {} if rules is None else self._tuned(rules)
+
+        def number(name: str) -> int:
+            return tuned.get(name, self.number(name))
+
         return {
-            "confidence": self.number("Confidence") / 100,
-            "win_bonus": self.number("WinBonus"),
-            "game_weight": self.number("GameWeight") / 100,
-            "plan_nodes": self.number("PlanNodes"),
-            "noise": self.number("Noise"),
-            "weights": self.weights(),
+            "confidence": number("Confidence") / 100,
+            "win_bonus": number("WinBonus"),
+            "game_weight": number("GameWeight") / 100,
+            "plan_nodes": number("PlanNodes"),
+            "noise": number("Noise"),
+            "weights": {name: number(weight_option(name)) for name in WEIGHTS},
             "policy": self.text("Playouts"),
-            "laps": self.number("Laps"),
-            "growth": self.number("Growth"),
-            "inference": self.number("Inference") / 1000,
-            "endgame": self.number("Endgame"),
-            "memory": self.number("Hash"),
+            "laps": number("Laps"),
+            "growth": number("Growth"),
+            "inference": number("Inference") / 1000,
+            "endgame": number("Endgame"),
+            "memory": number("Hash"),
         }
+
+    def _tuned(self, rules: Rules) -> dict[str, int]:
+        values = TUNED.get((rules.preset, rules.players), {})
+        if not values or not self._values["Tuned"] or not is_usual(rules):
+            return {}
+        return {name: value for name, value in values.items() if name not in self._chosen}
 
     def choose(self, observation: Observation, limits: Limits) -> Move:
         return self._decide(observation, limits)
@@ -138,7 +180,7 @@ class MctsBot(BuiltIn):
             truth=truth,
             open_boneyard=open_boneyard,
             shown=shown,
-            **self.settings(),
+            **self.settings(observation.rules),
         )
         level = LEVELS.get(self.number("Level"))
         budget = self._budget(observation, limits)

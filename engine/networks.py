@@ -50,14 +50,18 @@ def write_networks(networks: dict[tuple[str, int], Weights], path: Path = PATH) 
     path.write_text("\n".join(lines) + "\n", encoding="ascii")
 
 
+def is_usual(rules: Rules) -> bool:
+    """Whether these are the rules of their preset for so many players, for any number of rounds."""
+    return replace(rules, rounds=1) == Rules.of(rules.preset, rules.players, rounds=1)
+
+
 def network_for(rules: Rules) -> Weights | None:
     """The weights of the network for these rules, any number of rounds; None where there is none.
 
     Raises what ``read_networks`` raises.
     """
     if rules not in _FOUND:
-        usual = replace(rules, rounds=1) == Rules.of(rules.preset, rules.players, rounds=1)
-        _FOUND[rules] = read_networks().get((rules.preset, rules.players)) if usual else None
+        _FOUND[rules] = read_networks().get((rules.preset, rules.players)) if is_usual(rules) else None
     return _FOUND[rules]
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from caboose.bots import BOTS, BotError, create
+from caboose.bots.mcts import TUNED, MctsBot
 from caboose.engine.belief import determinize
 from caboose.engine.moves import STOP, Move
 from caboose.engine.play import Bot, Info, Limits, OptionError
@@ -252,3 +253,32 @@ def test_each_bot_is_better_than_the_one_before(hero: str, other: str, preset: s
 
 def test_the_search_is_better_than_the_planner() -> None:
     assert margin("mcts", "planner", Rules.of("family", 4), 30, Limits(nodes=200)) > 0
+
+
+@pytest.mark.parametrize(("preset", "players"), TUNED)
+def test_values_are_tuned_for_the_very_rules_where_none_is_set(preset: str, players: int) -> None:
+    declared = {option.name: option for option in MctsBot.declared}
+    for name, value in TUNED[preset, players].items():
+        assert declared[name].parse(str(value)) == value != declared[name].default
+    rules = Rules.of(preset, players)
+    bot = MctsBot()
+    plain, tuned = bot.settings(), bot.settings(rules)
+    assert plain != tuned == bot.settings(Rules.of(preset, players, rounds=1))
+    assert plain == bot.settings(Rules.of(preset, players, blank=0 if rules.blank else 50))
+    assert plain == bot.settings(Rules.of(preset, players + 1))
+    # What is set holds, also where it is the default.
+    bot.set_option("Growth", str(declared["Growth"].default))
+    assert bot.settings(rules) == tuned | {"growth": plain["growth"]}
+    bot.set_option("Tuned", "false")
+    assert bot.settings(rules) == plain
+    # And it is what plays.
+    seen = Round.deal(rules, seed=3).observe(Round.deal(rules, seed=3).turn)
+    moves = set()
+    for options in ({}, {"Tuned": "false"}, {"Noise": "900", "Tuned": "true"}):
+        told: list[Info] = []
+        bot = MctsBot()
+        for name, text in options.items():
+            bot.set_option(name, text)
+        bot.choose(seen, Limits(nodes=200, report=told.append))
+        moves.add(tuple(candidate.value for candidate in told[-1].candidates))
+    assert len(moves) == 3

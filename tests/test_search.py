@@ -353,9 +353,10 @@ def test_the_page_tells_the_options_as_they_are() -> None:
     told = re.findall(r"^\| (`\w+` \|.*) \|$", page.partition("\n## Options\n")[2].partition("\n## ")[0], re.MULTILINE)
     rows = []
     for option in MctsBot.declared:
-        values = " ".join(f"`{value}`" for value in option.choices) or f"{option.min} to {option.max}"
+        choices = ("true", "false") if option.type == "check" else option.choices
+        values = " ".join(f"`{value}`" for value in choices) or f"{option.min} to {option.max}"
         values = values.replace(str(2**63 - 1), "2^63 − 1")
-        default = f"`{option.default}`" if option.choices else option.default
+        default = f"`{str(option.default).lower()}`" if choices else option.default
         rows.append(f"`{option.name}` | {values} | {default} | {option.help}")
     assert told == rows
 
