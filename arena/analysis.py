@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from caboose.bots.mcts import MctsBot
 from caboose.engine.belief import Belief, Cohort
 from caboose.engine.moves import Move
 from caboose.engine.round import Observation
@@ -148,7 +149,7 @@ class Thinking:
     _seconds: float = field(init=False, default=0.0)
 
     def __post_init__(self) -> None:
-        self._race = Search(self.view, self.effort.seed, threads=self.effort.threads)
+        self._race = Search(self.view, self.effort.seed, threads=self.effort.threads, **self._settings())
 
     def run(self, tick: Tick) -> None:
         """Thinks; ``tick`` is told how many playouts came to those before."""
@@ -160,11 +161,15 @@ class Thinking:
             self._comparison = Search(
                 self.view,
                 (self.effort.seed + _OTHER_WORLDS) % _SEEDS,
-                confidence=math.inf,
                 threads=self.effort.threads,
                 moves=compared,
+                **self._settings() | {"confidence": math.inf},
             )
             self._run(self._comparison, tick)
+
+    def _settings(self) -> dict[str, Any]:
+        """As ``mcts`` searches under these rules."""
+        return MctsBot().settings(self.view.rules)
 
     def _run(self, search: Search, tick: Tick) -> None:
         start = time.perf_counter()

@@ -18,6 +18,7 @@ import pytest
 from caboose.arena.analysis import Decided, Effort, Thinking, beliefs_of, summary, thread_pool
 from caboose.arena.cli import run
 from caboose.arena.scene import Replay
+from caboose.bots.mcts import TUNED, MctsBot
 from caboose.engine.belief import Belief
 from caboose.engine.moves import STOP
 from caboose.engine.round import Observation, Round
@@ -162,6 +163,17 @@ def last_tiles(seed: int) -> Iterator[Round]:
     while not round.over:
         yield round.copy()
         round.apply(round.legal_moves()[-1])
+
+
+@pytest.mark.parametrize(("preset", "players"), [("family", 3), *TUNED])
+def test_it_thinks_as_mcts_does(preset: str, players: int) -> None:
+    rules = Rules.of(preset, players)
+    round = Round.deal(rules, seed=3)
+    seen = round.observe(round.turn)
+    search = Search(seen, 7, **MctsBot().settings(rules))
+    search.run(1000)
+    raced = {ranked.move: ranked.visits for ranked in think(seen).result().candidates}
+    assert raced == {candidate.move: candidate.visits for candidate in search.candidates()}
 
 
 def test_only_what_the_seat_knows_counts() -> None:
