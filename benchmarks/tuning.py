@@ -122,6 +122,8 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", default=list(METHODS))
     parser.add_argument("--factor", type=float, default=1.0, help="of the budget")
     given = parser.parse_args()
+    if given.seed < 0 or given.repetitions < 2:
+        parser.error("--seed must be 0 or more, and --repetitions 2 or more")
     # As in `caboose tune`: with more threads the small matrices of a surface take twenty times the processor time.
     with threadpool_limits(1, user_api="blas"):
         measure(given)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -50,6 +51,7 @@ def write_networks(networks: dict[tuple[str, int], Weights], path: Path = PATH) 
     path.write_text("\n".join(lines) + "\n", encoding="ascii")
 
 
+@cache
 def is_usual(rules: Rules) -> bool:
     """Whether these are the rules of their preset for so many players, for any number of rounds."""
     return replace(rules, rounds=1) == Rules.of(rules.preset, rules.players, rounds=1)

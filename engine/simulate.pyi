@@ -38,8 +38,7 @@ def simulate(
     ``planner``, the latter with ``plan_nodes`` (below 2**31) tries for each train and the ``weights`` of
     ``weighing.WEIGHTS`` but where others are given. Each of the three is for all seats, or a sequence with an item for
     each: with the same ``seed``, deals are the same whoever plays them. ``hub`` is 0 to ``rules.set``, by default the
-    highest double.
-    ``threads`` (up to 1024) work without the GIL, 0 means as many as there are processors; the result depends on
-    ``seed`` (a whole number of at least 0) alone. Ctrl-C is heard while rounds are played. Raises ``ValueError``, and
-    ``MemoryError`` where there is no room for the results.
+    highest double. ``threads`` (up to 1024) work without the GIL, 0 means as many as there are processors; the result
+    depends on ``seed`` (a whole number of at least 0) alone. Ctrl-C is heard while rounds are played. Raises
+    ``ValueError``, ``TypeError`` for ``rules`` of another kind, and ``MemoryError`` where results have no room.
     """

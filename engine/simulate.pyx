@@ -25,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.random import SeedSequence  # now: Ctrl-C while numpy loads it later would be an ImportError
 
+from caboose.engine.rules import Rules
 from caboose.engine.weighing import checked_weights
 
 POLICIES = ("random", "greedy", "planner")
@@ -165,7 +166,7 @@ cdef int whole_number(str what, object value, int most, str expected=None) excep
 
 
 # Not by the class Mapping: what that runs in Python can be interrupted, and Cython does not ask whether it was.
-cdef bint is_mapping(value) except -1:
+cdef bint are_weights(value) except -1:
     return value is None or hasattr(value, "items")
 
 
@@ -189,19 +190,20 @@ def simulate(rules, rounds, policy="random", seed=0, threads=1, hub=None, plan_n
     ``planner``, the latter with ``plan_nodes`` (below 2**31) tries for each train and the ``weights`` of
     ``weighing.WEIGHTS`` but where others are given. Each of the three is for all seats, or a sequence with an item for
     each: with the same ``seed``, deals are the same whoever plays them. ``hub`` is 0 to ``rules.set``, by default the
-    highest double.
-    ``threads`` (up to 1024) work without the GIL, 0 means as many as there are processors; the result depends on
-    ``seed`` (a whole number of at least 0) alone. Ctrl-C is heard while rounds are played. Raises ``ValueError``, and
-    ``MemoryError`` where there is no room for the results.
+    highest double. ``threads`` (up to 1024) work without the GIL, 0 means as many as there are processors; the result
+    depends on ``seed`` (a whole number of at least 0) alone. Ctrl-C is heard while rounds are played. Raises
+    ``ValueError``, ``TypeError`` for ``rules`` of another kind, and ``MemoryError`` where results have no room.
     """
     cdef _Batch batch = _Batch()
     most = 0  # tries for a plan
+    if not isinstance(rules, Rules):
+        raise TypeError(f"rules {rules!r}: expected Rules, such as Rules.of('classic', 4)")
     batch.rounds = whole_number("rounds", rounds, MAX_NUMBER)
     ways = list(
         zip(
-            by_seat("policy", policy, isinstance(policy, str), rules.players),
+            by_seat("policy", policy, isinstance(policy, (str, bytes)), rules.players),
             by_seat("plan_nodes", plan_nodes, isinstance(plan_nodes, (int, float, str)), rules.players),
-            by_seat("weights", weights, is_mapping(weights), rules.players),
+            by_seat("weights", weights, are_weights(weights), rules.players),
             strict=True,
         )
     )
@@ -211,7 +213,7 @@ def simulate(rules, rounds, policy="random", seed=0, threads=1, hub=None, plan_n
             raise ValueError(f"unknown policy {name!r}: expected one of {', '.join(POLICIES)}")
         batch.players[seat].policy = POLICIES.index(name)
         batch.players[seat].plan_nodes = whole_number("plan_nodes", tries, MAX_NUMBER)
-        if not is_mapping(wanted):
+        if not are_weights(wanted):
             raise ValueError(f"weights {wanted!r}: expected a mapping from names to points")
         put_weights(&batch.players[seat].weights, checked_weights(wanted or {}))
         if name == "planner":

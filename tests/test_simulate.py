@@ -181,8 +181,11 @@ def test_what_is_wrong_with_seats_is_said() -> None:
         simulate(rules, 1, "planner", plan_nodes=[1] * 5)
     with pytest.raises(ValueError, match="unknown policy 7: expected one of"):
         simulate(rules, 1, ["random", 7, "greedy", "random"])  # type: ignore[list-item]
-    with pytest.raises(ValueError, match="unknown policy 7: expected one of"):
-        simulate(rules, 1, 7)  # type: ignore[arg-type]
+    for policy in (7, b"greedy"):
+        with pytest.raises(ValueError, match=f"unknown policy {policy!r}: expected one of"):
+            simulate(rules, 1, policy)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="rules 'classic': expected Rules"):
+        simulate("classic", 1)  # type: ignore[arg-type]
     for points in ("x", 10.9, True, None):
         with pytest.raises(ValueError, match=f"weight next {points!r}: expected a whole number from 0 to 500"):
             simulate(rules, 1, "planner", weights={"next": points})  # type: ignore[dict-item]

@@ -435,6 +435,7 @@ def test_a_missing_library_is_told() -> None:
         ("nodes = 1\n", "nodes = 0\n", "list 1.nodes: 0, expected a whole number from 1 to"),
         ("[[list]]", "[list]", "line 16: list: {'players': 2"),
         ('"planner"', "planner", "(at line 8, column"),
+        ("current = 30", "current = [3]", "line 14: parameter.PlanNodes.current: [3], expected a number or a text"),
         ("current = 30", "current = 2.5", "line 14: parameter.PlanNodes.current: 2.5, expected a whole number"),
         ("[verify]", '[[list]]\nname = "list-1"\nnodes = 1\n[verify]', "name: 'list-1', expected another"),
         ("[verify]", '[[opponent]]\nname = "self"\nbuiltin = "greedy"\n[verify]', "name: 'self', expected another"),

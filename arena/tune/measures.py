@@ -24,6 +24,7 @@ from caboose.arena.errors import CallError, RunError
 from caboose.arena.ladder.config import EngineSpec
 from caboose.arena.lineup import Contestant
 from caboose.arena.tune.config import STANDARD, StudySpec
+from caboose.arena.tune.store import MOST
 from caboose.engine.play import Bot, Info, Limits
 from caboose.protocol.faults import EngineFault
 from caboose.protocol.process import EngineProcess
@@ -33,7 +34,6 @@ Measure = Callable[[Mapping[str, str], int], float]
 
 DEFAULT_NODES: Final = 1000
 DEFAULT_POSITIONS: Final = 10
-MOST: Final = 1e100  # either way; squares of it still are numbers
 
 
 def make_measure(spec: StudySpec) -> Measure:

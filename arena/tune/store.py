@@ -18,7 +18,7 @@ from caboose.arena.tune.space import Parameter, Space, Values
 DATABASE: Final = "study.db"
 APPLICATION: Final = 0x43616254  # "CabT"
 SCHEMA: Final = 2
-MOST: Final = 1e100  # that anything can be worth
+MOST: Final = 1e100  # that anything is worth, either way; squares of it still are numbers
 FIELDS: Final = ("name", "low", "high", "step", "current", "log", "kind", "choices")
 """What is kept of a parameter, in this order; ``choices`` may be missing."""
 

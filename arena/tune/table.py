@@ -88,7 +88,10 @@ class LinedTable(Table):
 
     def value(self, key: str) -> float | str | None:
         """A number or a text; None if there is none."""
-        return self.text(key) if isinstance(self._data.get(key), str) else self.real(key)
+        given = self._data.get(key)
+        if isinstance(given, (list, dict, bool)):
+            raise self.error(key, given, "a number or a text")
+        return self.text(key) if isinstance(given, str) else self.real(key)
 
     def table(self, key: str, named: str = "") -> LinedTable:
         """The table under a key, empty if there is none."""
