@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -51,10 +50,11 @@ def write_networks(networks: dict[tuple[str, int], Weights], path: Path = PATH) 
     path.write_text("\n".join(lines) + "\n", encoding="ascii")
 
 
-@cache
 def is_usual(rules: Rules) -> bool:
     """Whether these are the rules of their preset for so many players, for any number of rounds."""
-    return replace(rules, rounds=1) == Rules.of(rules.preset, rules.players, rounds=1)
+    if rules not in _USUAL:
+        _USUAL[rules] = replace(rules, rounds=1) == Rules.of(rules.preset, rules.players, rounds=1)
+    return _USUAL[rules]
 
 
 def network_for(rules: Rules) -> Weights | None:
@@ -67,5 +67,7 @@ def network_for(rules: Rules) -> Weights | None:
     return _FOUND[rules]
 
 
-# So that the file is read once for a game and not once for a move.
+# So that rules are compared and the file is read once for a game and not once for a move. (A decorator that caches
+# would give the function another signature than its annotations.)
+_USUAL: Final[dict[Rules, bool]] = {}
 _FOUND: Final[dict[Rules, Weights | None]] = {}
