@@ -15,7 +15,9 @@ import pytest
 from caboose.arena.cli import run as run_cli
 from caboose.arena.errors import CallError
 from caboose.arena.executors import PoolExecutor
+from caboose.arena.tune.average import Averaged
 from caboose.arena.tune.config import read_study
+from caboose.arena.tune.fit import Fit
 from caboose.arena.tune.methods import METHODS, make_search, start
 from caboose.arena.tune.observations import Observations
 from caboose.arena.tune.proposers import load
@@ -23,7 +25,6 @@ from caboose.arena.tune.search import Job
 from caboose.arena.tune.space import Parameter, Space, Values
 from caboose.arena.tune.spsa import WALK, gains, perturbed
 from caboose.arena.tune.store import DATABASE, SCHEMA
-from caboose.arena.tune.surface import Surface
 from caboose.arena.tune.verify import verification
 from reading_pages import read_page
 from studying import GAMES, MADE_UP, facts, killed, run_study, write_study
@@ -98,8 +99,9 @@ def test_the_surface_finds_the_top() -> None:
     for unit in range(60):
         for values in {SPACE.current, *(tried[at] for at in generator.integers(30, size=4))}:
             seen.add(values, unit, height(values) + float(generator.normal()) * 0.5)
-    surface = Surface(SPACE, seen.contrasts())
-    assert surface.contrasts.noise == pytest.approx(0.25, rel=0.2)
+    contrasts = seen.contrasts()
+    surface = Averaged(SPACE, contrasts)
+    assert contrasts.noise == pytest.approx(0.25, rel=0.2)
     assert surface.gain(SPACE.current).mean == 0 and surface.gain(SPACE.current).error < 1e-3
     best = surface.best(0)
     assert height(BEST) - height(best) < 0.1
@@ -112,7 +114,7 @@ def test_the_surface_finds_the_top() -> None:
 def test_without_blocks_nothing_is_recommended() -> None:
     seen = Observations()
     seen.add(SPACE.current, 0, 1.0)
-    surface = Surface(SPACE, seen.contrasts())
+    surface = Averaged(SPACE, seen.contrasts())
     assert surface.best(0) == SPACE.current and surface.importance().tolist() == [0, 0]
 
 
@@ -121,12 +123,12 @@ def test_the_slope_of_the_likelihood() -> None:
     for unit in range(8):
         for number in range(4):
             seen.add((10.0 * number + unit, 30.0), unit, float((unit * number) % 5))
-    surface = Surface(SPACE, seen.contrasts())
+    fit = Fit(SPACE, seen.contrasts())
     at = np.array([0.3, -0.5, 0.2])
-    _, slope = surface._unlikely(at)
+    _, slope = fit._unlikely(at)
     for number in range(3):
         step = np.eye(3)[number] * 1e-5
-        rise = surface._unlikely(at + step)[0] - surface._unlikely(at - step)[0]
+        rise = fit._unlikely(at + step)[0] - fit._unlikely(at - step)[0]
         assert slope[number] == pytest.approx(rise / 2e-5, rel=1e-4, abs=1e-6)
 
 
@@ -153,6 +155,27 @@ def test_a_search_gets_better(method: str) -> None:
     assert regret < 0.3 * now
     assert found.gain.error > 0
     assert search.steps[-1].blocks == search.spent
+
+
+@pytest.mark.parametrize("method", ["tpe", "spsa"])
+def test_where_nothing_is_to_be_found_the_interval_says_so(method: str) -> None:
+    held, said, likeliest = [], [], []
+    for seed in range(8):
+        generator = np.random.default_rng([5, seed])
+        search = make_search(SPACE, seed=seed, budget=120, cost=lambda job: 1, price=1)
+        flow = start(search, method)
+        jobs = next(flow)
+        try:
+            while True:
+                jobs = flow.send(generator.normal(size=len(jobs)).tolist())
+        except StopIteration as stop:
+            found = stop.value
+        held.append(found.gain.low <= 0 <= found.gain.high)
+        said.append(found.gain.mean)
+        likeliest.append(search.surface().gain(found.values).mean)
+    assert sum(held) >= 7
+    # A surface of the likeliest height alone believes more of its own luck.
+    assert np.mean(said) < 0.75 * np.mean(likeliest)
 
 
 @pytest.mark.parametrize("method", ["tpe", "random", "spsa"])

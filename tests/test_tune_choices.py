@@ -14,6 +14,7 @@ import pytest
 
 from caboose.arena.cli import run as run_cli
 from caboose.arena.errors import CallError
+from caboose.arena.tune.average import Averaged
 from caboose.arena.tune.config import read_study
 from caboose.arena.tune.methods import make_search, start
 from caboose.arena.tune.observations import Observations
@@ -21,7 +22,6 @@ from caboose.arena.tune.search import Recommendation
 from caboose.arena.tune.settle import settle
 from caboose.arena.tune.space import Parameter, Space, Values
 from caboose.arena.tune.store import DATABASE
-from caboose.arena.tune.surface import Surface
 from caboose.engine.play import Option
 from reading_pages import read_page
 from studying import CHOICES, facts, killed, run_study, write_study
@@ -68,7 +68,7 @@ def test_what_is_known_of_a_choice_says_the_same_of_all_others() -> None:
     for unit in range(6):
         for number in (0, 1):
             seen.add((20.0, float(number)), unit, 5.0 * number + unit % 2 * number)
-    surface = Surface(SPACE, seen.contrasts())
+    surface = Averaged(SPACE, seen.contrasts())
     mean, error = surface.gains(SPACE.places([(20.0, float(number)) for number in (2, 3, 4)]))
     assert np.allclose(mean, mean[0]) and np.allclose(error, error[0])
 

@@ -52,12 +52,10 @@ def start(search: Search, method: str) -> Flow:
     """Runs it. Raises ``CallError`` when a library is missing."""
     if method == "spsa":
         yield from spsa(search)
-        surface = search.surface()
         values = search.steps[-1].values
-        return search.recommend(values if surface.hopeful(values) else search.space.current, surface)
+        return search.recommend(values if search.averaged().hopeful(values) else search.space.current)
     yield from race(search, _proposer(search, method), near=method != "random")
-    surface = search.surface()
-    return search.recommend(surface.best(search.seed), surface)
+    return search.recommend(search.averaged().best(search.seed))
 
 
 def _proposer(search: Search, method: str) -> Proposer:

@@ -51,10 +51,12 @@ class Observations:
     def __init__(self) -> None:
         self._units: dict[int, dict[Values, float]] = {}
         self._numbers: dict[Values, int] = {}
+        self.count = 0  # of what was added
 
     def add(self, values: Values, unit: int, value: float | None) -> None:
         """A candidate has this value on a unit; None where nothing came of it."""
         self._numbers.setdefault(values, len(self._numbers))
+        self.count += 1
         if value is not None:
             self._units.setdefault(unit, {})[values] = value
 

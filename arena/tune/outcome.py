@@ -11,9 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from caboose.arena.sequential import CONTINUE
+from caboose.arena.tune.response import Response
 from caboose.arena.tune.run import Result, Study
 from caboose.arena.tune.space import Parameter
-from caboose.arena.tune.surface import Surface
 from caboose.arena.tune.verify import Verdict
 from caboose.arena.tune.worth import UNITS
 
@@ -58,7 +58,7 @@ def study_data(study: Study, *, running: str = "", problem: str = "") -> dict[st
     }
     if study.recommended is not None:
         found = study.recommended
-        importance = search.surface().importance()
+        importance = search.averaged().importance()
         data["recommendation"] = {
             "values": dict(space.options(found.values)),
             "gain": {
@@ -118,7 +118,7 @@ def print_study(console: Console, study: Study, *, running: str = "") -> None:
         if search.steps:
             _say(console, f"Best so far: {study.space.told(search.steps[-1].values)}")
         return
-    _print_recommendation(console, study, search.surface())
+    _print_recommendation(console, study, search.averaged())
     if study.result is None:
         fresh = sum(piece.fresh for piece in study.known)
         _say(console, f"The verification is going on: {fresh:,} {unit} on fresh deals so far.")
@@ -126,7 +126,7 @@ def print_study(console: Console, study: Study, *, running: str = "") -> None:
     _print_verdict(console, study, study.result)
 
 
-def _print_recommendation(console: Console, study: Study, surface: Surface) -> None:
+def _print_recommendation(console: Console, study: Study, surface: Response) -> None:
     found, space = study.recommended, study.space
     assert found is not None
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")

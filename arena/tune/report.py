@@ -14,9 +14,9 @@ from caboose.arena.pages.page import Cell, Column, Fact, Page, Section
 from caboose.arena.pages.plots import Axis, Dots, Figure, Grid, Layer, Line, Plot, Rows, Rule, Tone
 from caboose.arena.sequential import CONTINUE
 from caboose.arena.tune.outcome import gain_text, in_unit, number, range_texts, verdict_lines
+from caboose.arena.tune.response import SURE, Response
 from caboose.arena.tune.run import Study
 from caboose.arena.tune.space import Floats, Parameter, Values
-from caboose.arena.tune.surface import SURE, Surface
 
 REPORT: Final = "report.html"
 POINTS: Final = 61  # of a slice
@@ -41,7 +41,7 @@ def report(study: Study) -> str:
     _summary(page.section("Summary"), study)
     if len(study.search.seen.candidates) < 2:
         return page.html()
-    surface = study.search.surface()
+    surface = study.search.averaged()
     middle = study.recommended.values if study.recommended is not None else study.space.current
     _convergence(page.section("Convergence"), study, surface)
     _importance(page.section("Importance"), study, surface)
@@ -93,7 +93,7 @@ def _summary(part: Section, study: Study) -> None:
         part.table(columns, rows, caption="Parameters. The luckiest candidate is not what is recommended.")
 
 
-def _convergence(part: Section, study: Study, surface: Surface) -> None:
+def _convergence(part: Section, study: Study, surface: Response) -> None:
     steps = study.search.steps
     if len(steps) > MOST_STEPS:
         steps = [steps[round(at)] for at in np.linspace(0, len(steps) - 1, MOST_STEPS)]
@@ -119,7 +119,7 @@ def _convergence(part: Section, study: Study, surface: Surface) -> None:
     )
 
 
-def _importance(part: Section, study: Study, surface: Surface) -> None:
+def _importance(part: Section, study: Study, surface: Response) -> None:
     shares = surface.importance()
     order = np.argsort(-shares, kind="stable")
     names = tuple([study.space.names[at] for at in order])
@@ -136,7 +136,7 @@ def _importance(part: Section, study: Study, surface: Surface) -> None:
     )
 
 
-def _slices(part: Section, study: Study, surface: Surface, middle: Values) -> None:
+def _slices(part: Section, study: Study, surface: Response, middle: Values) -> None:
     centre = study.space.places([middle])[0]
     lines = []
     for at, parameter in enumerate(study.space.parameters):
@@ -176,12 +176,12 @@ def _slices(part: Section, study: Study, surface: Surface, middle: Values) -> No
     )
 
 
-def _at_current(surface: Surface, study: Study, middle: Values, at: int) -> float:
+def _at_current(surface: Response, study: Study, middle: Values, at: int) -> float:
     changed = (*middle[:at], study.space.current[at], *middle[at + 1 :])
     return surface.gain(changed).mean
 
 
-def _contours(part: Section, study: Study, surface: Surface, middle: Values) -> None:
+def _contours(part: Section, study: Study, surface: Response, middle: Values) -> None:
     order = np.argsort(-surface.importance(), kind="stable").tolist()
     pairs = sorted(combinations(range(len(order)), 2), key=sum)[:MOST_PAIRS]
     for pair in [(order[a], order[b]) for a, b in pairs]:
@@ -212,7 +212,7 @@ def _contours(part: Section, study: Study, surface: Surface, middle: Values) -> 
         )
 
 
-def _grid(study: Study, surface: Surface, middle: Values, one: int, other: int) -> tuple[Floats, Floats]:
+def _grid(study: Study, surface: Response, middle: Values, one: int, other: int) -> tuple[Floats, Floats]:
     """Expected gain and standard error, rows by ``other``."""
     across, up = _cells(study.space.parameters[one])[0], _cells(study.space.parameters[other])[0]
     places = np.repeat(study.space.places([middle]), len(across) * len(up), axis=0)
@@ -230,7 +230,7 @@ def _cells(parameter: Parameter) -> tuple[Floats, list[float]]:
     return (edges[:-1] + edges[1:]) / 2, [_value(parameter, x) for x in edges.tolist()]
 
 
-def _tried(part: Section, study: Study, surface: Surface) -> None:
+def _tried(part: Section, study: Study, surface: Response) -> None:
     tried = study.search.seen.candidates
     mean, error = surface.gains(study.space.places(tried))
     order = np.argsort(-mean, kind="stable")[:MOST_TRIED]

@@ -11,9 +11,12 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from caboose.arena.tune.average import Averaged
+from caboose.arena.tune.fit import Fit
 from caboose.arena.tune.observations import Observations
+from caboose.arena.tune.response import Gain
 from caboose.arena.tune.space import Space, Values
-from caboose.arena.tune.surface import Gain, Surface
+from caboose.arena.tune.surface import Surface
 
 
 class Job(NamedTuple):
@@ -31,7 +34,7 @@ Asking = Generator[Sequence[Job], Sequence[float | None], None]
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    """What a search recommends, and the gain over the current values that its surface expects. ``luckiest`` is the
+    """What a search recommends, and the gain over the current values that is expected of it. ``luckiest`` is the
     candidate with the best mean in its blocks, and ``lucky`` by how much that was better than the current values'."""
 
     values: Values
@@ -63,6 +66,7 @@ class Search:
     steps: list[Step] = field(default_factory=list)
     spent: int = 0
     dropped: set[Values] = field(default_factory=set)  # candidates that were stopped early, once at least
+    _averaged: tuple[int, Averaged] | None = None
 
     def play(self, jobs: Sequence[Job]) -> Asking:
         """Asks for ``jobs``, and keeps what comes of them."""
@@ -72,18 +76,25 @@ class Search:
             self.spent += self.cost(job)
 
     def surface(self) -> Surface:
-        """What all that was seen says."""
-        return Surface(self.space, self.seen.contrasts())
+        """The likeliest of what all that was seen allows: where to look next."""
+        contrasts = self.seen.contrasts()
+        return Surface(self.space, contrasts, *Fit(self.space, contrasts).likeliest())
+
+    def averaged(self) -> Averaged:
+        """All that is likely by what was seen: what to say of it. Kept until more is seen."""
+        if self._averaged is None or self._averaged[0] != self.seen.count:
+            self._averaged = self.seen.count, Averaged(self.space, self.seen.contrasts())
+        return self._averaged[1]
 
     def note(self, values: Values) -> None:
         """Keeps what is thought best now."""
         self.steps.append(Step(self.spent, values))
 
-    def recommend(self, values: Values, surface: Surface) -> Recommendation:
+    def recommend(self, values: Values) -> Recommendation:
         """Recommends ``values``."""
         luckiest, lucky = self.space.current, 0.0
         for candidate in self.seen.candidates:
             count, mean, _ = self.seen.difference(candidate, self.space.current)
             if count and mean > lucky:
                 luckiest, lucky = candidate, mean
-        return Recommendation(values, surface.gain(values), luckiest, lucky)
+        return Recommendation(values, self.averaged().gain(values), luckiest, lucky)

@@ -1,0 +1,93 @@
+"""How high a surface is, and how far places on it are alike: the priors, and what is most likely under them.
+
+Logarithms of lengths are normal about 0.25 · d^½ for d parameters, since a surface of many parameters that matters in
+all of them could never be found (as in Hvarfner, Hellsten & Nardi, *Vanilla Bayesian optimization performs great in
+high dimensions*, 2024); that of the height is about 0.6 of the deviation of a block."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+import numpy as np
+
+from caboose.arena.tune.observations import Contrasts
+from caboose.arena.tune.space import Floats, Space
+from caboose.arena.tune.surface import JITTER
+
+LENGTH: Final = 0.25
+LENGTH_SPREAD: Final = 0.7  # of the logarithm
+HEIGHT: Final = 0.6
+HEIGHT_SPREAD: Final = 1.0
+REACH: Final = 4.0  # spreads, that what is likely is looked for within
+STEPS: Final = 60
+
+
+class Fit:
+    """The surfaces that ``contrasts`` allow."""
+
+    def __init__(self, space: Space, contrasts: Contrasts) -> None:
+        self.contrasts = contrasts
+        count = len(space)
+        points = space.points(space.places(contrasts.candidates))
+        owners = np.repeat(np.arange(count), space.widths)
+        starts = np.searchsorted(owners, np.arange(count))
+        gaps = points[:, None, :] - points[None, :, :]
+        self._squares: Floats = np.add.reduceat(np.moveaxis(gaps**2, 2, 0), starts, axis=0)
+        self._centre = np.full(count, math.log(LENGTH * math.sqrt(count)))
+        self._deviation = math.sqrt(contrasts.noise)
+
+    def likeliest(self) -> tuple[float, Floats]:
+        """The height and the lengths that are most likely."""
+        centre = np.array([math.log(HEIGHT * self._deviation), *self._centre])
+        spread = np.array([HEIGHT_SPREAD, *[LENGTH_SPREAD] * len(self._centre)])
+        _, found = self._least(centre, centre, spread)
+        return float(np.exp(found[0])), np.exp(found[1:])
+
+    def at(self, height: float, lengths: Floats | None = None) -> tuple[float, Floats]:
+        """How likely a ``height`` is (in deviations of a block), as the logarithm of the likelihood but for a constant,
+        and the lengths that are most likely with it. The search for them begins from ``lengths``."""
+        log = math.log(height * self._deviation)
+        centre = np.array([log, *self._centre])
+        begin = centre if lengths is None else np.array([log, *np.log(lengths)])
+        cost, found = self._least(begin, centre, np.array([0.0, *[LENGTH_SPREAD] * len(self._centre)]))
+        return -cost, np.exp(found[1:])
+
+    def _least(self, begin: Floats, centre: Floats, spread: Floats) -> tuple[float, Floats]:
+        """The least of minus the logarithm of the likelihood, and where it is; what has no spread stays."""
+        from scipy.optimize import minimize
+
+        if not len(self.contrasts.seen):
+            return 0.0, centre
+        unit = np.where(spread > 0, spread, 1.0)
+
+        def cost(at: Floats) -> tuple[float, Floats]:
+            value, slope = self._unlikely(at)
+            z = (at - centre) / unit
+            return value + 0.5 * float(z @ z), slope + z / unit
+
+        reach = list(zip(centre - REACH * spread, centre + REACH * spread, strict=True))
+        found = minimize(cost, begin, jac=True, bounds=reach, method="L-BFGS-B", options={"maxiter": STEPS})
+        return float(found.fun), np.asarray(found.x)
+
+    def _unlikely(self, at: Floats) -> tuple[float, Floats]:
+        """Minus the logarithm of the likelihood at (log height, log lengths), and its slope."""
+        from scipy.linalg import cho_solve
+
+        of, seen, noise = self.contrasts.of, self.contrasts.seen, self.contrasts.noise
+        lengths = np.exp(at[1:])
+        kernel = np.exp(2 * at[0] - 0.5 * np.tensordot(1 / lengths**2, self._squares, axes=1))
+        covariance = of @ kernel @ of.T
+        covariance[np.diag_indices_from(covariance)] += noise * (1 + JITTER)
+        lower = np.linalg.cholesky(covariance)
+        inverse = cho_solve((lower, True), np.eye(len(seen)))
+        alpha = inverse @ seen
+        value = 0.5 * float(seen @ alpha) + float(np.log(np.diag(lower)).sum())
+        inner = of.T @ alpha
+        shared = (np.outer(inner, inner) - of.T @ inverse @ of) * kernel
+        slope = [float(shared.sum())]
+        slope += [
+            0.5 * float((shared * squares).sum()) / length**2
+            for squares, length in zip(self._squares, lengths, strict=True)
+        ]
+        return value, -np.array(slope)
