@@ -1,12 +1,13 @@
 """How good what a search recommends is: regret on made-up objectives whose optimum is known, with the noise of real
 blocks.
 
-    python benchmarks/tuning.py [--repetitions N] [--seed N] [--parameters 2 5 10] [--methods tpe cma spsa random] [--gain 3]
+    python benchmarks/tuning.py [--repetitions N] [--seed N] [--parameters 2 5 10] [--methods tpe cma spsa random]
+        [--gain PIPS] [--factor X]
 
-An objective has some parameters; its optimum lies somewhere, and is by --gain pips better than the current values. What a
-block says of a candidate is that, the luck of the deal, which all have, and noise, of which the part SMOOTH is much the
-same for candidates that lie near each other: they mostly play alike. *Regret* is how many pips a round what was found
-lies below the optimum. The figures of docs/tuning.md.
+An objective has some parameters; its optimum lies somewhere, and is by --gain pips (GAIN) better than the current
+values. What a block says of a candidate is that, the luck of the deal, which all have, and noise, of which the part
+SMOOTH is much the same for candidates that lie near each other: they mostly play alike. *Regret* is how many pips a
+round what was found lies below the optimum. The figures of docs/tuning.md.
 
 A repetition is another objective, and other blocks: those of the seeds N, N + 1, ... The constants of the methods were
 chosen on the seeds from 0 on, so that only others are a fair trial. All methods have the same objectives and deals, and
@@ -157,7 +158,8 @@ def measure(given: argparse.Namespace) -> None:
             spent = (time.process_time() - begun) / given.repetitions
             print(
                 f"| {parameters} | {budget} | {method} | {shown(regrets)} | {shown(less)} | {shown(lucky)} "
-                f"| {np.mean(said):+.2f} | {np.mean(gained):+.2f} | {np.mean(held):.0%} | {np.mean(trials):.0f} | {spent:.1f} |",
+                f"| {np.mean(said):+.2f} | {np.mean(gained):+.2f} | {np.mean(held):.0%} "
+                f"| {np.mean(trials):.0f} | {spent:.1f} |",
                 flush=True,
             )
 
