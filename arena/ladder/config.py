@@ -9,7 +9,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, overload
 
 import caboose.bots as bots
 from caboose.arena.blocks import CRASHED
@@ -370,9 +370,13 @@ class Table:
             raise self.error(key, value, f"one of {', '.join(words)}")
         return value
 
-    def truth(self, key: str, default: bool) -> bool:
+    @overload
+    def truth(self, key: str, default: bool) -> bool: ...
+    @overload
+    def truth(self, key: str, default: None) -> bool | None: ...
+    def truth(self, key: str, default: bool | None) -> bool | None:
         value = self.take(key, default)
-        if not isinstance(value, bool):
+        if value is not default and not isinstance(value, bool):
             raise self.error(key, value, "true or false")
         return value
 

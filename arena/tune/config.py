@@ -185,8 +185,7 @@ def _parameters(top: LinedTable) -> tuple[ParameterSpec, ...]:
         choices = table.texts("choices")
         if "choices" in places and (len(choices) < 2 or len(set(choices)) < len(choices)):
             raise table.error("choices", list(choices), "at least two, each of them once")
-        log = table.truth("log", False)
-        integer = table.truth("integer", True) if "integer" in table.keys else None
+        log, integer = table.truth("log", False), table.truth("integer", None)
         if step is not None and step <= 0:
             raise table.error("step", step, "a number above 0")
         if low is not None and high is not None and low >= high:
