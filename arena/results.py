@@ -190,7 +190,7 @@ def temporary_beside(path: Path) -> Path:
 def read_result(path: Path) -> MatchResult:
     """The result that ``write_result`` wrote. Raises ``ResultError`` and ``OSError``."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(path.read_text(encoding="utf-8-sig"))
     except ValueError as error:
         raise ResultError(f"{path}: not JSON: {error}") from None
     if not isinstance(data, dict) or data.pop("format", None) != FORMAT:

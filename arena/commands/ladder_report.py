@@ -47,7 +47,7 @@ def report(
         check_matplotlib()
     spec = read_spec(folder)
     made = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC by Caboose {caboose_version()}"
-    text = (folder / FILE).read_text(encoding="utf-8")
+    text = (folder / FILE).read_text(encoding="utf-8-sig")
     with open_store(folder) as store, store.snapshot():
         rows = chosen_lists(folder, store, list or [])
         found = make_report(folder, spec, store, rows, runner=runner(folder), made=made, text=text)

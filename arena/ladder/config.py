@@ -108,7 +108,7 @@ def read_spec(folder: Path) -> LadderSpec:
     """The ladder in ``folder``. Raises ``CallError``, which names the file, and the line or the key."""
     path = folder / FILE
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")  # some editors begin it with a byte order mark
     except OSError as error:
         why = f"there is no {FILE}, expected a ladder" if isinstance(error, FileNotFoundError) else error.strerror
         raise CallError(f"{folder}: {why}") from None

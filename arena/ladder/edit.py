@@ -101,7 +101,7 @@ def _change(folder: Path, change: Callable[[tomlkit.TOMLDocument], None]) -> Lad
         lock = os.open(folder, os.O_RDONLY)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)  # two changes at once: one after the other
-            document = tomlkit.parse(path.read_text(encoding="utf-8"))
+            document = tomlkit.parse(path.read_text(encoding="utf-8-sig"))
             change(document)
             text = tomlkit.dumps(document)
             spec = parse_spec(text, path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import codecs
 import gzip
 import hashlib
 import io
@@ -144,7 +145,7 @@ def read_suite(name: str) -> Suite:
 
 
 def _lines(data: bytes, name: str) -> Iterator[tuple[int, str]]:
-    for number, raw in enumerate(data.split(b"\n"), 1):
+    for number, raw in enumerate(data.removeprefix(codecs.BOM_UTF8).split(b"\n"), 1):
         try:
             if line := raw.decode("utf-8").strip():
                 yield number, line

@@ -116,7 +116,7 @@ class LinedTable(Table):
 def read_toml(path: Path) -> LinedTable:
     """A file as a table. Raises ``CallError``."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")  # some editors begin it with a byte order mark
     except OSError as error:
         raise CallError(f"{path}: {error.strerror}: expected the file of a study") from None
     except UnicodeDecodeError as error:
