@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Final
@@ -31,14 +31,12 @@ from caboose.arena.report import silence
 from caboose.arena.suite.figures import BLUNDER, figures
 from caboose.arena.suite.file import STANDARD, read_suite
 from caboose.arena.suite.progress import Meter
-from caboose.arena.suite.score import Entry, InterruptedScore
+from caboose.arena.suite.score import Entry, InterruptedScore, smaller
 from caboose.arena.suite.score import score as ask_all
 from caboose.arena.suite.suite import Suite
 from caboose.arena.suite.text import print_scores, scores_text
 from caboose.protocol.timing import DEFAULT_GUARD, DEFAULT_MARGIN, DEFAULT_STARTUP, TimeControl
 
-LEAST_NODES: Final = 16  # the smallest limits of --depth
-LEAST_MOVETIME: Final = 1.0
 LIMITS: Final = ("nodes", "movetime", "playouts")
 
 _ENGINES = "The engines"
@@ -176,7 +174,7 @@ def score(
             Entry(
                 contestant,
                 own,
-                tuple(_smaller(own)) if depth else (),
+                tuple(smaller(own)) if depth else (),
                 tuple(range(seeds)) if seeds > 1 else (),
             )
             for contestant, own in zip(contestants, controls, strict=True)
@@ -254,20 +252,3 @@ def _with_limits(
         return [replace(control, **none | own) if own else control for own in given]  # type: ignore[arg-type]
     except ValueError as error:
         raise CallError(f"--limit: {error}") from None
-
-
-def _smaller(control: TimeControl) -> Iterator[TimeControl]:
-    """Halves of a limit, the smallest first."""
-    halves = []
-    while True:
-        control = replace(
-            control,
-            nodes=None if control.nodes is None else control.nodes // 2,
-            playouts=None if control.playouts is None else control.playouts // 2,
-            movetime=None if control.movetime is None else control.movetime / 2,
-        )
-        counts = [count for count in (control.nodes, control.playouts) if count is not None]
-        if min(counts, default=LEAST_NODES) < LEAST_NODES or (control.movetime or LEAST_MOVETIME) < LEAST_MOVETIME:
-            break
-        halves.append(control)
-    yield from reversed(halves)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Final, Self
 
@@ -26,6 +26,8 @@ from caboose.protocol.timing import TimeControl
 
 SEED: Final = "Seed"  # the option from which engines have their chance, by custom
 MOST_FAULTS: Final = 10  # of an engine; then it is asked no more
+LEAST_NODES: Final = 16  # the smallest limits that choices are asked under to see when they are settled
+LEAST_MOVETIME: Final = 1.0
 
 # --------------------------------------------------------------------------------------------- value types
 
@@ -112,6 +114,23 @@ class Score:
     def _means(self, step: int, value: Callable[[Loss], float]) -> npt.NDArray[np.float64]:
         rows = [answers[step] for answers in self.answers]
         return np.array([_mean([value(answer.loss) for answer in row if answer.loss is not None]) for row in rows])
+
+
+def smaller(control: TimeControl) -> Iterator[TimeControl]:
+    """Halves of a limit down to ``LEAST_NODES`` or ``LEAST_MOVETIME``, the smallest first."""
+    halves = []
+    while True:
+        control = replace(
+            control,
+            nodes=None if control.nodes is None else control.nodes // 2,
+            playouts=None if control.playouts is None else control.playouts // 2,
+            movetime=None if control.movetime is None else control.movetime / 2,
+        )
+        counts = [count for count in (control.nodes, control.playouts) if count is not None]
+        if min(counts, default=LEAST_NODES) < LEAST_NODES or (control.movetime or LEAST_MOVETIME) < LEAST_MOVETIME:
+            break
+        halves.append(control)
+    yield from reversed(halves)
 
 
 def _mean(values: Sequence[float]) -> float:

@@ -20,7 +20,7 @@ from caboose.protocol.timing import TimeControl
 
 FORMAT: Final = 1
 GAMES: Final = ("margin", "rounds-won", "rating")
-MEASURES: Final = ("speed", "time", "suite")
+MEASURES: Final = ("speed", "time", "suite", "depth")
 SELF: Final = "self"
 STANDARD: Final = "standard"  # the suite of the package
 DEFAULT_BLOCKS: Final = 1000

@@ -6,7 +6,6 @@ cancels: a sample is a position, or a part of a suite. Samples with odd numbers 
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import numbers
 import sys
@@ -23,17 +22,29 @@ from caboose.arena.bench import positions
 from caboose.arena.errors import CallError, RunError
 from caboose.arena.ladder.config import EngineSpec
 from caboose.arena.lineup import Contestant
+from caboose.arena.suite.file import read_suite
+from caboose.arena.suite.score import Entry, InterruptedScore, Score, score
 from caboose.arena.tune.config import STANDARD, StudySpec
+from caboose.arena.tune.depth import HALVED_MOVETIME, HALVED_NODES, Depth
 from caboose.arena.tune.store import MOST
 from caboose.engine.play import Bot, Info, Limits
 from caboose.protocol.faults import EngineFault
 from caboose.protocol.process import EngineProcess
+from caboose.protocol.timing import MOST as MOST_LIMIT
 from caboose.protocol.timing import TimeControl
 
 Measure = Callable[[Mapping[str, str], int], float]
 
 DEFAULT_NODES: Final = 1000
 DEFAULT_POSITIONS: Final = 10
+
+_KEYS: Final = {
+    "speed": ("nodes",),
+    "time": ("nodes",),
+    "suite": ("nodes", "suite", "positions"),
+    "depth": ("nodes", "movetime", "suite", "positions"),
+}
+"""What [measure] may have, by objective."""
 
 
 def make_measure(spec: StudySpec) -> Measure:
@@ -42,25 +53,44 @@ def make_measure(spec: StudySpec) -> Measure:
         if spec.about:
             raise CallError(f"{spec.path}: measure: the objective is a function of yours: expected no [measure]")
         return _checked(_function(*spec.measure), spec.objective)
-    known = ("nodes", "suite", "positions") if spec.objective == "suite" else ("nodes",)
+    known = _KEYS[spec.objective]
     for key, value in spec.about.items():
         if key not in known:
             raise CallError(f"{spec.path}: measure.{key}: {value!r}, expected one of {', '.join(known)}")
-    nodes = _whole(spec, "nodes", DEFAULT_NODES)
-    if spec.objective != "suite":
+    if "suite" not in known:
+        nodes = _whole(spec, "nodes", DEFAULT_NODES)
         return Searching(spec.engine, spec.folder, nodes, by_time=spec.objective == "time")
     suite = spec.about.get("suite", STANDARD)
     if not isinstance(suite, str):
         raise CallError(f"{spec.path}: measure.suite: {suite!r}, expected the name of a file, or {STANDARD}")
     place = suite if suite == STANDARD else str(spec.path.parent / suite)
-    return Agreeing(spec.engine, spec.folder, place, nodes, _whole(spec, "positions", DEFAULT_POSITIONS))
+    positions = _whole(spec, "positions", DEFAULT_POSITIONS)
+    if spec.objective == "suite":
+        control = TimeControl(nodes=_whole(spec, "nodes", DEFAULT_NODES))
+        return Agreeing(spec.engine, spec.folder, place, control, positions)
+    depth = Depth(_halved(spec))
+    return Agreeing(spec.engine, spec.folder, place, depth.control, positions, earlier=depth.earlier, worth=depth.worth)
 
 
-def _whole(spec: StudySpec, key: str, default: int) -> int:
+def _whole(spec: StudySpec, key: str, default: int, least: int = 1) -> int:
     value = spec.about.get(key, default)
-    if type(value) is not int or value < 1:
-        raise CallError(f"{spec.path}: measure.{key}: {value!r}, expected a whole number of at least 1")
+    if type(value) is not int or not least <= value <= MOST_LIMIT:
+        raise CallError(f"{spec.path}: measure.{key}: {value!r}, expected a whole number from {least} to {MOST_LIMIT}")
     return value
+
+
+def _halved(spec: StudySpec) -> TimeControl:
+    """The limit of which there are halves: nodes, or ms where the study says so."""
+    if "movetime" not in spec.about:
+        return TimeControl(nodes=_whole(spec, "nodes", DEFAULT_NODES, HALVED_NODES))
+    value = spec.about["movetime"]
+    if "nodes" in spec.about:
+        raise CallError(f"{spec.path}: measure.movetime: {value!r}, expected either nodes or movetime, not both")
+    if type(value) not in (int, float) or not HALVED_MOVETIME <= value <= MOST_LIMIT:
+        raise CallError(
+            f"{spec.path}: measure.movetime: {value!r}, expected ms from {HALVED_MOVETIME:g} to {MOST_LIMIT}"
+        )
+    return TimeControl(movetime=value)
 
 
 def _given(engine: EngineSpec, hidden: Path, options: Mapping[str, str]) -> Contestant:
@@ -117,18 +147,36 @@ class Searching:
         self._players.clear()
 
 
+def not_lost(found: Score) -> float:
+    """Minus the pips that are lost a decision."""
+    return -float(np.mean(found.losses()))
+
+
 class Agreeing:
-    """How well an engine agrees with a long search (docs/suite.md): a sample is ``positions`` positions of a suite, and
-    is worth minus the pips that are lost a decision.
+    """How well an engine agrees with a long search (docs/suite.md): a sample is ``positions`` positions of a suite,
+    asked under ``earlier`` limits and under ``control``. Its ``worth`` is minus the pips that are lost a decision where
+    nothing else is said.
 
     Where the suite is used up it begins anew, with another ``Seed``.
     """
 
-    def __init__(self, engine: EngineSpec, hidden: Path, suite: str, nodes: int, positions: int) -> None:
+    def __init__(
+        self,
+        engine: EngineSpec,
+        hidden: Path,
+        suite: str,
+        control: TimeControl,
+        positions: int,
+        *,
+        earlier: tuple[TimeControl, ...] = (),
+        worth: Callable[[Score], float] = not_lost,
+    ) -> None:
         self._engine = engine
         self._hidden = hidden
-        self._control = TimeControl(nodes=nodes)
-        self._suite: Any = importlib.import_module("caboose.arena.suite.file").read_suite(suite)
+        self._control = control
+        self._earlier = earlier
+        self._worth = worth
+        self._suite = read_suite(suite)
         self._positions = positions
         # An even number, so that the samples that verify stay others when the suite begins anew.
         self._parts = len(self._suite.positions) // positions // 2 * 2
@@ -139,19 +187,21 @@ class Agreeing:
             )
 
     def __call__(self, options: Mapping[str, str], sample: int) -> float:
-        scoring: Any = importlib.import_module("caboose.arena.suite.score")
         around, part = divmod(sample, self._parts)
-        entry = scoring.Entry(
-            _given(self._engine, self._hidden, options), self._control, seeds=(around,) if around else ()
+        entry = Entry(
+            _given(self._engine, self._hidden, options),
+            self._control,
+            self._earlier,
+            seeds=(around,) if around else (),
         )
         part_of = range(part * self._positions, (part + 1) * self._positions)
         try:
-            (found,) = scoring.score(self._suite, [entry], positions=part_of)
-        except scoring.InterruptedScore:
+            (found,) = score(self._suite, [entry], positions=part_of)
+        except InterruptedScore:
             raise KeyboardInterrupt from None
         if found.faults:
             raise RunError(f"{self._engine.name}: a position of the suite: {found.faults[0][1]}")
-        return -float(np.mean(found.losses()))
+        return self._worth(found)
 
 
 def _function(path: Path, name: str) -> Any:

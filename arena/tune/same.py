@@ -39,7 +39,7 @@ def identities(spec: StudySpec) -> dict[str, str]:
 def _measured_by(spec: StudySpec) -> list[Path]:
     """The files of an objective without games, but for those of the package."""
     suite = spec.about.get("suite", STANDARD)
-    own = [spec.path.parent / suite] if spec.objective == "suite" and suite != STANDARD else []
+    own = [spec.path.parent / suite] if suite != STANDARD else []
     return own if spec.measure is None else [spec.measure[0]]
 
 

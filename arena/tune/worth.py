@@ -22,6 +22,7 @@ UNITS: Final = {
     "speed": "nodes/s",
     "time": "ms",
     "suite": "pips a decision",
+    "depth": "halvings",
 }
 """In what a gain is told."""
 
