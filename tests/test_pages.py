@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Final
 
@@ -64,6 +65,16 @@ def test_text_stays_text() -> None:
     assert "<script" not in html
     assert "\x00" not in html and "\u202e" not in html
     assert html.count("&lt;script&gt;") > 15
+
+
+def test_only_words_without_end_may_break_within() -> None:
+    names = ["WeightNextMarked=191 PlanNodes=870", "x" * 30]
+    made = Page("Title")
+    made.section("One").table([Column("a", numbers=False), Column("b")], [[name, "1"] for name in names], caption="c")
+    row_names = re.findall(r'<th scope="row" class="([a-z ]+)"><div>([^<]+)</div>', made.html())
+    assert row_names == [("text", names[0]), ("text long", names[1])]
+    # What may break anywhere is named in the style, and nothing else of a row's name is.
+    assert re.findall(r"(tbody th[^{]*) \{[^}]*anywhere", made.html()) == ["tbody th.long div"]
 
 
 def test_names_of_attributes_and_mixed_text() -> None:

@@ -15,6 +15,7 @@ from caboose.arena.pages.elements import Child, append, element, written
 from caboose.arena.pages.plots import Figure, Tone
 
 _MANY: Final = 12  # narrow columns that go on a sheet of paper with all that is in them
+_LONG: Final = 30  # letters of a word from which on it may break at the end of a line
 
 # Nothing is loaded and no script runs, whatever a page holds.
 _POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
@@ -170,9 +171,12 @@ def _title(column: Column) -> Element:
 def _cell(column: Column, cell: Cell, *, head: bool) -> Element:
     kinds = ["number" if column.numbers else "text"]
     text: Child = element("code", cell.text) if cell.code else cell.text
-    made = element("th" if head else "td", text, element("small", cell.below) if cell.below else None)
+    below = element("small", cell.below) if cell.below else None
+    made = element("th", element("div", text, below)) if head else element("td", text, below)
     if head:
         made.set("scope", "row")
+        if any(len(word) >= _LONG for word in cell.text.split()):
+            kinds.append("long")
     if cell.tone:
         kinds.append(f"shaded tone-{cell.tone}")
         made.set("style", f"--strength: {round(100 * cell.strength)}%")
