@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
@@ -293,7 +294,8 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     out = capsys.readouterr().out
     assert "The gain holds." in out and "luckiest" in out
     page = read_page((path.with_suffix(".study") / "report.html").read_text())
-    assert "The gain holds on fresh deals." in page.text
+    assert "The gain holds on fresh samples." in page.text and "Verified on fresh samples: " in out
+    assert not re.search(r"blocks?\b|deals?\b|games?\b", f"{out} {page.text}")
 
 
 def test_a_changed_function_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -104,6 +104,16 @@ class StudySpec:
         """Whether the objective takes games."""
         return self.objective in GAMES
 
+    @property
+    def pieces(self) -> str:
+        """What people are told that candidates play: ``blocks``, or ``samples`` where there are no games."""
+        return "blocks" if self.games else "samples"
+
+    @property
+    def fresh(self) -> str:
+        """What the verification has that the search never saw."""
+        return "fresh deals" if self.games else "fresh samples"
+
 
 def read_study(path: Path) -> StudySpec:
     """The study that a file describes. Raises ``CallError``, which names the file, the line and the key."""

@@ -105,9 +105,8 @@ def proven(study: Study) -> bool:
 def print_study(console: Console, study: Study, *, running: str = "") -> None:
     """Prints how a study stands, or what it came to."""
     search, spec = study.search, study.spec
-    unit = "samples" if not spec.games else "blocks"
     known = sum(not piece.fresh for piece in study.known)
-    head = f"{spec.path}: {spec.method}, {spec.objective}; {known:,} of {search.budget:,} {unit}"
+    head = f"{spec.path}: {spec.method}, {spec.objective}; {known:,} of {search.budget:,} {spec.pieces}"
     head += f", {_counted(len(search.seen.candidates), 'candidate')}, {len(search.dropped)} stopped early"
     if running:
         head += f"; running ({running})"
@@ -121,7 +120,7 @@ def print_study(console: Console, study: Study, *, running: str = "") -> None:
     _print_recommendation(console, study, search.averaged())
     if study.result is None:
         fresh = sum(piece.fresh for piece in study.known)
-        _say(console, f"The verification is going on: {fresh:,} {unit} on fresh deals so far.")
+        _say(console, f"The verification is going on: {fresh:,} {spec.pieces} on {spec.fresh} so far.")
         return
     _print_verdict(console, study, study.result)
 
@@ -153,7 +152,7 @@ def _print_recommendation(console: Console, study: Study, surface: Response) -> 
         _say(
             console,
             f"Not recommended, the luckiest candidate: {space.told(found.luckiest)}, {gain_text(found.lucky)}{unit} "
-            f"in its blocks; the surface expects {gain_text(surface.gain(found.luckiest).mean)} of it.",
+            f"in its {study.spec.pieces}; the surface expects {gain_text(surface.gain(found.luckiest).mean)} of it.",
         )
 
 
@@ -165,7 +164,7 @@ def _print_verdict(console: Console, study: Study, result: Result) -> None:
         _say(console, line)
     word = "The gain holds." if verdict.holds else "The gain does not hold: keep the current values."
     if not verdict.holds and verdict.verdict == CONTINUE:
-        word = "The gain is not proven: the blocks for the test are used up (verify.blocks)."
+        word = f"The gain is not proven: the {study.spec.pieces} for the test are used up (verify.blocks)."
     _say(console, word, "bold green" if verdict.holds else "bold red")
 
 
@@ -180,8 +179,8 @@ def verdict_lines(study: Study, verdict: Verdict) -> Sequence[str]:
     )
     late = "A test stops when the difference looks large, so that its mean is on the large side."
     return [
-        f"Verified on fresh deals: {gain_text(verdict.gain)} ± {number(verdict.half)}{unit} over {verdict.units:,} "
-        f"pairs, {verdict.blocks:,} {'blocks' if study.spec.games else 'samples'}{games}.",
+        f"Verified on {study.spec.fresh}: {gain_text(verdict.gain)} ± {number(verdict.half)}{unit} over "
+        f"{verdict.units:,} pairs, {verdict.blocks:,} {study.spec.pieces}{games}.",
         f"Test of 0 against {gain_text(verdict.wanted)}: {verdict.verdict}, LLR {verdict.llr:.2f} ({low:.2f}, "
         f"{high:.2f}).{f' {late}' if verdict.holds else ''}",
     ]

@@ -55,7 +55,7 @@ class StudyProgress(LiveView):
         assert study is not None
         search = study.search
         rate = self._blocks / max(time.monotonic() - self._begun, 1e-9)
-        what = "blocks" if study.spec.games else "samples"
+        what = study.spec.pieces
         speed = f"{60 * rate:.0f} {what}/min"
         if study.recommended is not None:
             return [

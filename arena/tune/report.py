@@ -13,7 +13,7 @@ from caboose.arena import caboose_version
 from caboose.arena.pages.page import Cell, Column, Fact, Page, Section
 from caboose.arena.pages.plots import Axis, Dots, Figure, Grid, Layer, Line, Plot, Rows, Rule, Tone
 from caboose.arena.sequential import CONTINUE
-from caboose.arena.tune.outcome import gain_text, in_unit, number, range_texts, verdict_lines
+from caboose.arena.tune.outcome import gain_text, in_unit, number, range_texts, unit_of, verdict_lines
 from caboose.arena.tune.response import SURE, Response
 from caboose.arena.tune.run import Study
 from caboose.arena.tune.space import Floats, Parameter, Values
@@ -43,7 +43,8 @@ def report(study: Study) -> str:
         return page.html()
     surface = study.search.averaged()
     middle = study.recommended.values if study.recommended is not None else study.space.current
-    _convergence(page.section("Convergence"), study, surface)
+    if study.search.steps:
+        _convergence(page.section("Convergence"), study, surface)
     _importance(page.section("Importance"), study, surface)
     _slices(page.section("Slices"), study, surface, middle)
     if len(study.space) > 1:
@@ -54,10 +55,9 @@ def report(study: Study) -> str:
 
 def _summary(part: Section, study: Study) -> None:
     search, spec, unit = study.search, study.spec, in_unit(study)
-    what = "blocks" if spec.games else "samples"
     fresh = sum(piece.fresh for piece in study.known)
     facts = [
-        Fact(what, f"{len(study.known):,}", f"{fresh:,} to verify"),
+        Fact(spec.pieces, f"{len(study.known):,}", f"{fresh:,} to verify"),
         Fact("candidates", f"{len(search.seen.candidates):,}", f"{len(search.dropped):,} stopped early"),
     ]
     if spec.games:
@@ -65,10 +65,10 @@ def _summary(part: Section, study: Study) -> None:
     found = study.recommended
     if found is not None:
         span = f"{gain_text(found.gain.low)} to {gain_text(found.gain.high)}"
-        facts.append(Fact("expected gain", f"{gain_text(found.gain.mean)}{unit}", span))
+        facts.append(Fact("expected gain", gain_text(found.gain.mean), f"{span}{unit}"))
     verdict = study.result.verdict if study.result is not None else None
     if verdict is not None:
-        facts.append(Fact("gain on fresh deals", gain_text(verdict.gain), f"± {number(verdict.half)}{unit}"))
+        facts.append(Fact(f"gain on {spec.fresh}", gain_text(verdict.gain), f"± {number(verdict.half)}{unit}"))
     part.facts(facts)
     if study.result is None:
         part.verdict("open", "The study is not over: these are its figures so far.")
@@ -77,11 +77,11 @@ def _summary(part: Section, study: Study) -> None:
     elif verdict is None:
         part.verdict("open", "The recommendation was not tested.")
     elif verdict.holds:
-        part.verdict("good", "The gain holds on fresh deals.")
+        part.verdict("good", f"The gain holds on {spec.fresh}.")
     elif verdict.verdict == CONTINUE:
-        part.verdict("open", "The gain is not proven: the blocks for the test were used up.")
+        part.verdict("open", f"The gain is not proven: the {spec.pieces} for the test were used up.")
     else:
-        part.verdict("bad", "The gain does not hold on fresh deals: keep the current values.")
+        part.verdict("bad", f"The gain does not hold on {spec.fresh}: keep the current values.")
     if verdict is not None:
         part.items(verdict_lines(study, verdict))
     if found is not None:
@@ -97,23 +97,22 @@ def _convergence(part: Section, study: Study, surface: Response) -> None:
     steps = study.search.steps
     if len(steps) > MOST_STEPS:
         steps = [steps[round(at)] for at in np.linspace(0, len(steps) - 1, MOST_STEPS)]
-    if not steps:
-        return
+    pieces = study.spec.pieces
     gains = [surface.gain(step.values) for step in steps]
     blocks = [float(step.blocks) for step in steps]
     low, high = [gain.low for gain in gains], [gain.high for gain in gains]
     line = Line(x=blocks, y=[gain.mean for gain in gains], low=low, high=high, label="what was thought best then")
     plot = Plot(
-        x=Axis.around("blocks" if study.spec.games else "samples", [0.0, *blocks], form=",.0f"),
-        y=Axis.around(f"gain{in_unit(study)}", [*low, *high, 0.0], form="+,.3g"),
+        x=Axis.around(pieces, [0.0, *blocks], form=",.0f"),
+        y=Axis.around(", ".join(filter(None, ["gain", unit_of(study)])), [*low, *high, 0.0], form="+,.3g"),
         layers=[Rule(at=0.0, across=True, label="now"), line],
     )
     part.figure(
         Figure(
             name="best-by-blocks",
-            caption="What was thought best after so many blocks, and the gain over the current values that all blocks "
-            "together now expect of it, with its 95 % interval.",
-            alt="The expected gain of the best values by the number of blocks.",
+            caption=f"What was thought best after so many {pieces}, and the gain over the current values that all "
+            f"{pieces} together now expect of it, with its 95 % interval.",
+            alt=f"The expected gain of the best values by the number of {pieces}.",
             plots=[plot],
         )
     )
@@ -146,14 +145,14 @@ def _slices(part: Section, study: Study, surface: Response, middle: Values) -> N
         mean, error = surface.gains(places)
         lines.append((parameter, [_value(parameter, x) for x in along.tolist()], mean, SURE * error))
     edges = [float(v) for _, _, mean, half in lines for v in (*(mean - half), *(mean + half))]
+    unit = f", in {unit_of(study)}," if unit_of(study) else ""
     gains = Axis.around("gain", edges, form="+,.3g")
     plots = []
     for at, (parameter, values, mean, half) in enumerate(lines):
         low, high = (mean - half).tolist(), (mean + half).tolist()
-        marks = [
-            (middle[at], surface.gain(middle).mean, "recommended"),
-            (parameter.current, _at_current(surface, study, middle, at), "its value now"),
-        ]
+        marks = [(parameter.current, _at_current(surface, study, middle, at), "its value now")]
+        if study.recommended is not None:
+            marks.insert(0, (middle[at], surface.gain(middle).mean, "recommended"))
         layers: list[Layer]
         if parameter.names:  # names have room in rows
             rows = Dots(x=mean.tolist(), y=values, low=low, high=high, label="expected gain of a value")
@@ -168,12 +167,17 @@ def _slices(part: Section, study: Study, surface: Response, middle: Values) -> N
     part.figure(
         Figure(
             name="by-parameter",
-            caption=f"The expected gain{in_unit(study)} with its 95 % interval when one parameter changes and all "
-            "others are as recommended.",
+            caption=f"The expected gain{unit} with its 95 % interval when one parameter changes and all others are "
+            f"{_middle_word(study)}.",
             alt="The expected gain by each parameter.",
             plots=plots,
         )
     )
+
+
+def _middle_word(study: Study) -> str:
+    """What the values of the parameters are that do not change."""
+    return "as recommended" if study.recommended is not None else "as they are now"
 
 
 def _at_current(surface: Response, study: Study, middle: Values, at: int) -> float:
@@ -197,13 +201,14 @@ def _contours(part: Section, study: Study, surface: Response, middle: Values) ->
                 Grid(x_edges=x_edges, y_edges=y_edges, values=values.tolist(), form=",.3g"),
                 Dots(x=[v[one] for v in tried], y=[v[other] for v in tried], tone="quiet", label="tried"),
                 Dots(x=[across.current], y=[up.current], tone="green", label="now"),
-                Dots(x=[middle[one]], y=[middle[other]], tone="vermillion", label="recommended"),
             ]
+            if study.recommended is not None:
+                layers.append(Dots(x=[middle[one]], y=[middle[other]], tone="vermillion", label="recommended"))
             plots.append(Plot(title=title, x=_axis(across, LETTERS), y=_axis(up), layers=layers))
         part.figure(
             Figure(
                 name=f"contour-{across.name}-{up.name}",
-                caption=f"{across.name} and {up.name}, all others as recommended: the expected gain, from "
+                caption=f"{across.name} and {up.name}, all others {_middle_word(study)}: the expected gain, from "
                 f"{gain_text(float(mean.min()))} (faint) to {gain_text(float(mean.max()))}{in_unit(study)}, and its "
                 f"standard error, from {number(float(error.min()))} to {number(float(error.max()))}.",
                 alt=f"The expected gain by {across.name} and {up.name}, and its standard error.",
@@ -240,7 +245,9 @@ def _tried(part: Section, study: Study, surface: Response) -> None:
         count, raw, _ = study.search.seen.difference(values, study.space.current)
         told = [gain_text(raw) if count else "-", gain_text(float(mean[at])), number(SURE * float(error[at]))]
         rows.append([study.space.told(values), f"{len(study.search.seen.of(values)):,}", *told])
-    columns = [Column("values", numbers=False), *map(Column, ("units", "in its blocks", "expected gain", "± 95 %"))]
+    counted = "units" if study.spec.games else study.spec.pieces
+    titles = (counted, f"in its {study.spec.pieces}", "expected gain", "± 95 %")
+    columns = [Column("values", numbers=False), *map(Column, titles)]
     part.table(columns, rows, caption=f"The best of {len(tried):,} candidates, by what is expected of them.")
 
 
