@@ -62,10 +62,10 @@ def _options(
     pass
 
 
-def run_app(app: typer.Typer, arguments: Sequence[str], failed: int = 1) -> int:
+def run_app(app: typer.Typer, arguments: Sequence[str], failed: int = 1, again: str = "") -> int:
     """Runs the command that ``arguments`` ask for; returns the exit code, ``failed`` if something went wrong.
 
-    Whatever can go wrong becomes one line on standard error.
+    Whatever can go wrong becomes one line on standard error; that it was interrupted, one that ends with ``again``.
     """
     try:
         code: int | None = app(arguments, prog_name="caboose", standalone_mode=False)
@@ -81,7 +81,7 @@ def run_app(app: typer.Typer, arguments: Sequence[str], failed: int = 1) -> int:
         traceback.print_exc()  # a mistake of ours; its exit code must not look like an answer
         return failed
     if code == _INTERRUPTED:
-        return _fail("interrupted", failed)
+        return _fail(f"interrupted{again}", failed)
     return code or 0
 
 

@@ -11,10 +11,16 @@ from collections.abc import Sequence
 from io import TextIOWrapper
 from typing import Final
 
-from caboose.arena.interrupts import ending_on_interrupt
+from caboose.arena.interrupts import ENDING, ending_on_interrupt, interrupted_by
 
 FAILED: Final = {"compare": 3}
 """The exit code of what went wrong for commands where it is not 1."""
+
+PLAYING: Final = ("match", "compare", "ladder", "tune", "suite")
+"""Commands that take long, and say that they were interrupted whatever signal it was."""
+
+AGAIN: Final = {"tune": ": the same call goes on from here"}
+"""What commands say more then."""
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -22,12 +28,15 @@ def run(arguments: Sequence[str]) -> int:
 
     What can go wrong becomes one line on standard error.
     """
-    failed = FAILED.get(arguments[0], 1) if arguments else 1
-    with ending_on_interrupt(failed):
+    command = arguments[0] if arguments else ""
+    failed, again = FAILED.get(command, 1), AGAIN.get(command, "")
+    signals = ENDING if command in PLAYING else ()
+    with ending_on_interrupt(failed, also=signals, again=again):
         from caboose.arena.app import make_app, run_app
 
         app = make_app(arguments)
-    return run_app(app, arguments, failed)
+    with interrupted_by(signals):
+        return run_app(app, arguments, failed, again)
 
 
 def main() -> None:

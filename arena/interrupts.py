@@ -1,28 +1,50 @@
-"""Ctrl-C while a program still loads: one line instead of a traceback from the middle of some library."""
+"""Ctrl-C and its like outside of what guards itself against them: one line, and no traceback from some library."""
 
 from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
+from typing import Final
+
+ENDING: Final = (signal.SIGTERM, signal.SIGHUP)
+"""Signals that end programs without a word where nothing is said."""
 
 
 @contextmanager
-def ending_on_interrupt(code: int = 1) -> Iterator[None]:
-    """Within the block Ctrl-C ends the program at once with this exit code. A SIGINT that is ignored, as behind nohup,
-    stays so."""
-    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield
-        return
+def ending_on_interrupt(code: int = 1, *, also: Sequence[signal.Signals] = (), again: str = "") -> Iterator[None]:
+    """Within the block, in which a program loads, Ctrl-C and ``also`` other signals end it at once with this exit code,
+    and with a line that ends with ``again``. What is ignored, as a SIGINT behind nohup, stays so."""
 
     def end(number: int, frame: FrameType | None) -> None:
-        os.write(2, b"caboose: interrupted\n")
+        os.write(2, f"caboose: interrupted{again}\n".encode())
         os._exit(code)
 
-    signal.signal(signal.SIGINT, end)
+    with _handled((signal.SIGINT, *also), end):
+        yield
+
+
+@contextmanager
+def interrupted_by(numbers: Sequence[signal.Signals]) -> Iterator[None]:
+    """Within the block these signals interrupt like Ctrl-C, where nothing else was said of them."""
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    with _handled(numbers, interrupt):
+        yield
+
+
+@contextmanager
+def _handled(numbers: Sequence[signal.Signals], handler: Callable[[int, FrameType | None], None]) -> Iterator[None]:
+    before = {number: signal.getsignal(number) for number in numbers}
+    usual = {number: old for number, old in before.items() if old in (signal.SIG_DFL, signal.default_int_handler)}
+    for number in usual:
+        signal.signal(number, handler)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for number, old in usual.items():
+            signal.signal(number, old)
