@@ -298,6 +298,16 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert not re.search(r"blocks?\b|deals?\b|games?\b", f"{out} {page.text}")
 
 
+def test_a_report_that_cannot_be_written_hides_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write_study(tmp_path / "s", MADE_UP, "random")
+    place = path.with_suffix(".study") / "report.html"
+    place.mkdir(parents=True)
+    assert run_cli(["tune", str(path), "--minutes", "0"]) == 1
+    out, err = capsys.readouterr()
+    assert "0 of 150 samples" in out and "Report:" not in out
+    assert err.endswith(f"caboose: {place}: Is a directory: the report was not written\n")
+
+
 def test_a_changed_function_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write_study(tmp_path / "s", MADE_UP, "random")
     run_study(path, seconds=0)

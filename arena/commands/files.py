@@ -51,10 +51,10 @@ def open_seekable(name: str) -> BinaryIO:
 
 
 @contextmanager
-def written(path: Path | None) -> Iterator[BinaryIO]:
+def written(path: Path | None, *, named: bool = True) -> Iterator[BinaryIO]:
     """A file to be written; None is standard output. A file of that name is replaced at the end, when all went well.
 
-    Raises ``CallError`` when it cannot be made.
+    When it cannot be made raises ``CallError`` where somebody ``named`` it, with ``-o``, else ``RunError``.
     """
     if path is None:
         yield sys.stdout.buffer
@@ -67,7 +67,9 @@ def written(path: Path | None) -> Iterator[BinaryIO]:
         place = target if special else target.with_name(f".{target.name}.{os.getpid()}.tmp")
         file = place.open("wb")
     except OSError as error:
-        raise CallError(f"-o {path}: {error.strerror}") from None
+        if named:
+            raise CallError(f"-o {path}: {error.strerror}") from None
+        raise RunError(f"{path}: {error.strerror}") from None
     try:
         with file:
             yield file

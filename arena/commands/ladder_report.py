@@ -52,7 +52,7 @@ def report(
         rows = chosen_lists(folder, store, list or [])
         found = make_report(folder, spec, store, rows, runner=runner(folder), made=made, text=text)
     path = output or folder / PAGE
-    with output_errors(str(path)), written(path) as file:
+    with output_errors(str(path)), written(path, named=output is not None) as file:
         file.write(found.page.html().encode())
     print(f"{path}: the report")
     if plots is not None:

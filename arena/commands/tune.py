@@ -74,17 +74,29 @@ def tune(
     seconds = None if minutes is None else 60 * minutes
     study, problem = _run(spec, seconds, lambda errors: _executor(spec, errors, dask, concurrency, pin))
     place = spec.folder / REPORT
-    with output_errors(str(place)), written(place) as page:
-        page.write(report(study).encode())
+    unwritten = _write_report(study, place)
     if json:
         print(json_text.dumps(study_data(study, problem=problem), indent=1))
     else:
         print_study(console, study)
-        console.print(Text(f"Report: {place}"))
+        if not unwritten:
+            console.print(Text(f"Report: {place}"))
         if problem or study.result is None:
             console.print(Text(f"{problem or 'the time is over'}: the same call goes on from here", style="bold"))
+    if unwritten:
+        raise RunError(f"{unwritten}: the report was not written")
     if not proven(study):
         raise typer.Exit(1)
+
+
+def _write_report(study: Study, place: Path) -> str:
+    """Writes the page; returns why it cannot be, so that what a study came to is told all the same."""
+    try:
+        with output_errors(str(place)), written(place, named=False) as page:
+            page.write(report(study).encode())
+    except RunError as error:
+        return str(error)
+    return ""
 
 
 def _executor(spec: StudySpec, errors: Console, dask: str | None, concurrency: int | None, pin: bool) -> Executor:
