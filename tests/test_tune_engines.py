@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from caboose.arena.cli import run as run_cli
+from reading_pages import read_page
 from studying import run_study
 
 STUDY = """\
@@ -111,6 +112,22 @@ def test_who_crashes_or_hangs_loses_games_and_the_study_goes_on(
     assert study.recommended.values[0] <= 6
     assert run_cli(["tune", str(path), "--status"]) == 0
     assert f"{study.faults} faults, such as {words}" in " ".join(capsys.readouterr().out.split())
+
+
+def test_an_engine_that_refuses_what_it_is_given_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path)
+    engine = tmp_path / "pupil.py"
+    engine.write_text(engine.read_text().replace("skill = int(words[-1])", 'print("error no such skill", flush=True)'))
+    assert run_cli(["tune", str(path), "--concurrency", "1"]) == 1
+    out = " ".join(capsys.readouterr().out.split())
+    words = (
+        "as none of the 12 games went without a fault, such as start: raised OptionError: pupil refuses an option: no"
+    )
+    assert f"Nothing is known of any values, {words} such skill." in out and "values than" not in out
+    page = read_page((path.with_suffix(".study") / "report.html").read_text())
+    assert words in page.text and "values than" not in page.text
+    assert run_cli(["tune", str(path), "--status", "--json"]) == 0
+    assert words in json.loads(capsys.readouterr().out)["problem"]
 
 
 def test_an_engine_that_does_not_start_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

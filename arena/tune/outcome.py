@@ -40,7 +40,7 @@ def study_data(study: Study, *, running: str = "", problem: str = "") -> dict[st
         "format_version": FORMAT_VERSION,
         "file": str(study.spec.path),
         "running": running,
-        "problem": problem,
+        "problem": problem or spoiled(study),
         "method": study.spec.method,
         "objective": study.spec.objective,
         "unit": unit_of(study),
@@ -93,9 +93,18 @@ def state_word(study: Study) -> str:
     return "verification" if study.recommended is not None else "search"
 
 
+def spoiled(study: Study) -> str:
+    """What is wrong where no game went without a fault, so that nothing is known of any values; else empty."""
+    played = study.known.values()
+    if not study.games or not all(each.faults and (each.value is None or each.lost == each.games) for each in played):
+        return ""
+    games = f"none of the {_counted(study.games, 'game')} went without a fault"
+    return f"nothing is known of any values, as {games}, such as {study.fault}"
+
+
 def proven(study: Study) -> bool:
     """Whether a study ended well: with a gain that holds, or with one that nobody wanted to have tested."""
-    if study.result is None:
+    if study.result is None or spoiled(study):
         return False
     if study.result.recommendation.values == study.space.current:
         return False
@@ -111,6 +120,9 @@ def print_study(console: Console, study: Study, *, running: str = "") -> None:
     if running:
         head += f"; running ({running})"
     _say(console, head)
+    if wrong := spoiled(study):
+        _say(console, f"{wrong[0].upper()}{wrong[1:]}.", "bold red")
+        return
     if study.faults:
         _say(console, f"{_counted(study.faults, 'fault')}, such as {study.fault}", "bold red")
     if study.recommended is None:

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from caboose.arena.live import LiveView
 from caboose.arena.report import duration_text
+from caboose.arena.tune.outcome import spoiled
 from caboose.arena.tune.run import Study
 from caboose.arena.tune.store import Piece, Played
 
@@ -68,6 +69,8 @@ class StudyProgress(LiveView):
             f"Search ({study.spec.method}): {done:,} of {search.budget:,} {what}, {speed}{left}",
             f"{len(search.seen.candidates)} candidates, {len(search.dropped)} stopped early, {study.faults} faults",
         ]
-        if search.steps:
+        if wrong := spoiled(study):
+            lines.append(wrong)
+        elif search.steps:
             lines.append(f"best so far: {study.space.told(search.steps[-1].values)}")
         return lines

@@ -13,7 +13,7 @@ from caboose.arena import caboose_version
 from caboose.arena.pages.page import Cell, Column, Fact, Page, Section
 from caboose.arena.pages.plots import Axis, Dots, Figure, Grid, Layer, Line, Plot, Rows, Rule, Tone
 from caboose.arena.sequential import CONTINUE
-from caboose.arena.tune.outcome import gain_text, in_unit, number, range_texts, unit_of, verdict_lines
+from caboose.arena.tune.outcome import gain_text, in_unit, number, range_texts, spoiled, unit_of, verdict_lines
 from caboose.arena.tune.response import SURE, Response
 from caboose.arena.tune.run import Study
 from caboose.arena.tune.space import Floats, Parameter, Values
@@ -70,7 +70,9 @@ def _summary(part: Section, study: Study) -> None:
     if verdict is not None:
         facts.append(Fact(f"gain on {spec.fresh}", gain_text(verdict.gain), f"± {number(verdict.half)}{unit}"))
     part.facts(facts)
-    if study.result is None:
+    if wrong := spoiled(study):
+        part.verdict("bad", f"{wrong[0].upper()}{wrong[1:]}.")
+    elif study.result is None:
         part.verdict("open", "The study is not over: these are its figures so far.")
     elif found is not None and found.values == study.space.current:
         part.verdict("open", "No better values than the current ones were found.")
