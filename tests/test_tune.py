@@ -286,10 +286,13 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert "the study has not begun" in capsys.readouterr().err
     assert run_cli(["tune", str(path), "--minutes", "0"]) == 1
     assert "the same call goes on from here" in capsys.readouterr().out
+    assert run_cli(["tune", str(path), "--status", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["best"] is None
     assert run_cli(["tune", str(path), "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert data["state"] == "done" and data["verification"]["holds"] and data["faults"] == 0
     assert abs(int(data["recommendation"]["values"]["WinBonus"]) - 70) < 25
+    assert data["best"].keys() == data["current"].keys() and abs(int(data["best"]["WinBonus"]) - 70) < 25
     assert run_cli(["tune", str(path), "--status"]) == 0
     out = capsys.readouterr().out
     assert "The gain holds." in out and "luckiest" in out

@@ -53,6 +53,7 @@ def study_data(study: Study, *, running: str = "", problem: str = "") -> dict[st
         "candidates": len(search.seen.candidates),
         "stopped": len(search.dropped),
         "current": dict(space.options(space.current)),
+        "best": dict(space.options(search.steps[-1].values)) if search.steps else None,
         "recommendation": None,
         "verification": None,
     }
