@@ -108,7 +108,7 @@ def test_the_surface_finds_the_top() -> None:
     assert height(BEST) - height(best) < 0.1
     truth = height(best) - height(SPACE.current)
     assert surface.gain(best).low < truth < surface.gain(best).high
-    both = surface.importance()
+    both = surface.importance
     assert both.sum() == pytest.approx(1, abs=0.1) and both.min() > 0.2
 
 
@@ -116,7 +116,7 @@ def test_without_blocks_nothing_is_recommended() -> None:
     seen = Observations()
     seen.add(SPACE.current, 0, 1.0)
     surface = Averaged(SPACE, seen.contrasts())
-    assert surface.best(0) == SPACE.current and surface.importance().tolist() == [0, 0]
+    assert surface.best(0) == SPACE.current and surface.importance.tolist() == [0, 0]
 
 
 def test_the_slope_of_the_likelihood() -> None:

@@ -21,6 +21,7 @@ HEIGHT: Final = 0.6
 HEIGHT_SPREAD: Final = 1.0
 REACH: Final = 4.0  # spreads, that what is likely is looked for within
 STEPS: Final = 60
+NEAR: Final = 0.01  # of the logarithm of the likelihood: steps that gain less are not worth their time
 
 
 class Fit:
@@ -67,7 +68,8 @@ class Fit:
             return value + 0.5 * float(z @ z), slope + z / unit
 
         reach = list(zip(centre - REACH * spread, centre + REACH * spread, strict=True))
-        found = minimize(cost, begin, jac=True, bounds=reach, method="L-BFGS-B", options={"maxiter": STEPS})
+        options = {"maxiter": STEPS, "ftol": NEAR / max(abs(cost(begin)[0]), 1.0)}
+        found = minimize(cost, begin, jac=True, bounds=reach, method="L-BFGS-B", options=options)
         return float(found.fun), np.asarray(found.x)
 
     def _unlikely(self, at: Floats) -> tuple[float, Floats]:
@@ -75,8 +77,8 @@ class Fit:
         from scipy.linalg import cho_solve
 
         of, seen, noise = self.contrasts.of, self.contrasts.seen, self.contrasts.noise
-        lengths = np.exp(at[1:])
-        kernel = np.exp(2 * at[0] - 0.5 * np.tensordot(1 / lengths**2, self._squares, axes=1))
+        squares = np.exp(-2 * at[1:])
+        kernel = np.exp(2 * at[0] - 0.5 * np.tensordot(squares, self._squares, axes=1))
         covariance = of @ kernel @ of.T
         covariance[np.diag_indices_from(covariance)] += noise * (1 + JITTER)
         lower = np.linalg.cholesky(covariance)
@@ -85,9 +87,5 @@ class Fit:
         value = 0.5 * float(seen @ alpha) + float(np.log(np.diag(lower)).sum())
         inner = of.T @ alpha
         shared = (np.outer(inner, inner) - of.T @ inverse @ of) * kernel
-        slope = [float(shared.sum())]
-        slope += [
-            0.5 * float((shared * squares).sum()) / length**2
-            for squares, length in zip(self._squares, lengths, strict=True)
-        ]
-        return value, -np.array(slope)
+        slopes = 0.5 * squares * np.tensordot(self._squares, shared, axes=2)
+        return value, -np.array([float(shared.sum()), *slopes])

@@ -59,7 +59,7 @@ def study_data(study: Study, *, running: str = "", problem: str = "") -> dict[st
     }
     if study.recommended is not None:
         found = study.recommended
-        importance = search.averaged().importance()
+        importance = search.averaged().importance
         data["recommendation"] = {
             "values": dict(space.options(found.values)),
             "gain": {
@@ -147,7 +147,7 @@ def _print_recommendation(console: Console, study: Study, surface: Response) -> 
         table.add_column(title, justify="right", no_wrap=True)
     for at, parameter in enumerate(space.parameters):
         values = map(parameter.text, (parameter.current, found.values[at]))
-        table.add_row(parameter.name, *range_texts(parameter), *values, f"{surface.importance()[at]:.0%}")
+        table.add_row(parameter.name, *range_texts(parameter), *values, f"{surface.importance[at]:.0%}")
     console.print()
     console.print(table)
     console.print()

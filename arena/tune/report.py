@@ -121,7 +121,7 @@ def _convergence(part: Section, study: Study, surface: Response) -> None:
 
 
 def _importance(part: Section, study: Study, surface: Response) -> None:
-    shares = surface.importance()
+    shares = surface.importance
     order = np.argsort(-shares, kind="stable")
     names = tuple([study.space.names[at] for at in order])
     dots = Dots(x=[100 * float(shares[at]) for at in order], y=list(range(len(order))))
@@ -188,7 +188,7 @@ def _at_current(surface: Response, study: Study, middle: Values, at: int) -> flo
 
 
 def _contours(part: Section, study: Study, surface: Response, middle: Values) -> None:
-    order = np.argsort(-surface.importance(), kind="stable").tolist()
+    order = np.argsort(-surface.importance, kind="stable").tolist()
     pairs = sorted(combinations(range(len(order)), 2), key=sum)[:MOST_PAIRS]
     for pair in [(order[a], order[b]) for a, b in pairs]:
         # Names have more room at the side.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -86,6 +87,7 @@ class Response(ABC):
         found = {self.space.values(places[at]) for at in order} | {self.space.current}
         return self._kept(max((self._stepped(values) for values in sorted(found)), key=self._height_of))
 
+    @cached_property
     def importance(self) -> Floats:
         """For each parameter the share of the variation of the expected gain that it accounts for by itself, over the
         cube (first-order Sobol index, Saltelli 2010). All 0 where the surface is flat."""

@@ -25,6 +25,7 @@ class Surface(Response):
 
     def __init__(self, space: Space, contrasts: Contrasts, height: float, lengths: Floats) -> None:
         from scipy.linalg import solve_triangular
+        from scipy.sparse import csr_array
 
         super().__init__(space, space.places(contrasts.candidates), height)
         self.contrasts = contrasts
@@ -41,7 +42,7 @@ class Surface(Response):
         self._weights: Floats = np.dot(of.T, _solved(self._lower, contrasts.seen))
         kernel = self._kernel(self._points, self._points)
         self._half: Floats = solve_triangular(self._lower, of @ kernel, lower=True)
-        self._left = contrasts.left(kernel @ self._weights)
+        self._left = csr_array(contrasts.left(kernel @ self._weights))  # few of all candidates play a unit
 
     # --- what it says ---
 
@@ -78,8 +79,9 @@ class Surface(Response):
     # --- how it is found ---
 
     def _kernel(self, one: Floats, other: Floats) -> Floats:
-        gaps = (one[:, None, :] - other[None, :, :]) / self.lengths[self._owners]
-        return np.asarray(self.height**2 * np.exp(-0.5 * (gaps**2).sum(axis=2)))
+        one, other = (points / self.lengths[self._owners] for points in (one, other))
+        squares = (one**2).sum(axis=1)[:, None] + (other**2).sum(axis=1) - 2 * one @ other.T
+        return np.asarray(self.height**2 * np.exp(-0.5 * np.maximum(squares, 0.0)))
 
 
 def _solved(lower: Floats, right: Floats) -> Floats:
