@@ -13,6 +13,10 @@ class RunError(RuntimeError):
     """The call was right and the run went wrong. The text says how. Exit code 1, for ``compare`` 3."""
 
 
+class Stopped(BaseException):
+    """This process was told to end, in the middle of what it does."""
+
+
 class PlayError(RunError):
     """No more blocks can be played. What was finished before is whole and counts."""
 

@@ -1,6 +1,6 @@
 """Where blocks are played: in this process, or in a pool of local worker processes.
 
-An executor takes tasks, each a plan and the number of a block of it, and gives their results as they finish, in any
+An executor takes tasks, mostly a plan and the number of a block of it, and gives their results as they finish, in any
 order. It is a context manager; when it is left, for whatever reason, no worker and no engine process is there any more.
 """
 
@@ -19,13 +19,13 @@ from itertools import islice
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from types import TracebackType
-from typing import Final, NamedTuple, Protocol, Self
+from typing import Any, Final, NamedTuple, Protocol, Self
 
 from caboose.arena.blocks import Plan, Players, play_scaled
 from caboose.arena.errors import PlayError
 from caboose.arena.pinning import Pinning, share_cores
 from caboose.arena.results import BlockResult
-from caboose.arena.working import SAFE_PATH, STOP_SECONDS, Message, work_for_parent
+from caboose.arena.working import SAFE_PATH, STOP_SECONDS, Message, Work, kill_session, work_for_parent
 from caboose.protocol.affinity import allowed_cores
 
 MAX_LOSSES: Final = 3  # a block that has cost this many workers is given up
@@ -38,25 +38,39 @@ class Task(NamedTuple):
     plan: Plan
     block: int
 
+    @property
+    def label(self) -> str:
+        """What it is called."""
+        return f"block {self.block + 1}"
 
-Done = tuple[Task, BlockResult]
+    @property
+    def foreign(self) -> bool:
+        """Whether one of its players is no built-in bot."""
+        return any(not contestant.builtin for contestant in self.plan.lineup.contestants)
 
-OnLost = Callable[[Task, str], None]
+    def play(self, players: Players, on_game: Callable[[], None], scale: float) -> BlockResult:
+        """Plays it."""
+        return play_scaled(self.plan, players, self.block, on_game, scale)
+
+
+Done = tuple[Any, Any]
+"""A task and what came of it: of a ``Task`` a ``BlockResult``, of other ``Work`` what its ``play`` returns."""
+
+OnLost = Callable[[Any, str], None]
 """Told of a task that is given up, and why."""
 
 
 class Executor(Protocol):
-    """Plays blocks somewhere."""
+    """Does tasks somewhere: blocks, and whatever else is ``Work``."""
 
-    def run(
-        self, tasks: Iterable[Task | None], on_game: Callable[[], None], on_lost: OnLost | None = None
-    ) -> Iterator[Done]:
-        """Plays ``tasks`` and yields each with its result when it is finished; ``on_game`` is called after each game.
+    def run(self, tasks: Iterable[Any], on_game: Callable[[], None], on_lost: OnLost | None = None) -> Iterator[Done]:
+        """Plays ``tasks``, each ``Work``, and yields each with its result when it is finished; ``on_game`` is called
+        after each game.
 
         A task is taken from ``tasks`` just before it is played. None says that there is none before one of those that
         are being played is finished; then ``tasks`` is asked again.
 
-        A block that has cost ``MAX_LOSSES`` workers is given up, and ``on_lost`` told; without it that is a
+        A task that has cost ``MAX_LOSSES`` workers is given up, and ``on_lost`` told; without it that is a
         ``PlayError``, as is anything else but a player that fails for good.
         """
 
@@ -70,24 +84,24 @@ class Executor(Protocol):
 class Losses:
     """The workers that tasks have cost; ``on_lost`` is as in ``Executor.run``."""
 
-    def __init__(self, on_lost: OnLost | None) -> None:
+    def __init__(self, on_lost: Callable[[Any, str], None] | None) -> None:
         self._on_lost = on_lost
-        self._lost: Counter[Task] = Counter()
+        self._lost: Counter[Work] = Counter()
         self._given_up = 0
 
-    def played(self, task: Task) -> None:
+    def played(self, task: Work) -> None:
         """A task was played after all."""
         self._lost.pop(task, None)
         self._given_up = 0
 
-    def again(self, task: Task, why: str) -> bool:
+    def again(self, task: Work, why: str) -> bool:
         """A task has cost a worker: whether it is to be played again. If not it is given up. Raises ``PlayError``."""
         self._lost[task] += 1
         if self._lost[task] < MAX_LOSSES:
             return True
         del self._lost[task]
         self._given_up += 1
-        told = f"block {task.block + 1}: {why}"
+        told = f"{task.label}: {why}"
         if self._on_lost is None:
             raise PlayError(told)
         self._on_lost(task, why)
@@ -104,13 +118,11 @@ class LocalExecutor:
         self._scale = scale
         self._players = Players(share_cores(allowed_cores(), 1)[0] if pin else None)
 
-    def run(
-        self, tasks: Iterable[Task | None], on_game: Callable[[], None], on_lost: OnLost | None = None
-    ) -> Iterator[Done]:
+    def run(self, tasks: Iterable[Any], on_game: Callable[[], None], on_lost: OnLost | None = None) -> Iterator[Done]:
         for task in tasks:
             if task is None:
                 raise ValueError("there is no task, though none is being played")
-            yield task, play_scaled(task.plan, self._players, task.block, on_game, self._scale)
+            yield task, task.play(self._players, on_game, self._scale)
 
     def __enter__(self) -> Self:
         return self
@@ -126,12 +138,12 @@ class LocalExecutor:
 
 @dataclass(slots=True)
 class _Worker:
-    """A worker as the pool sees it; ``task`` is what it is playing, ``place`` its number in the pool."""
+    """A worker as the pool sees it; ``task`` is what it has to do, if anything, ``place`` its number in the pool."""
 
     place: int
     process: SpawnProcess
     pipe: Connection
-    task: Task | None = None
+    task: Work | None = None
 
 
 class PoolExecutor:
@@ -147,11 +159,9 @@ class PoolExecutor:
         self._pinnings: list[Pinning | None] = [*share_cores(allowed_cores(), workers)] if pin else [None] * workers
         self._workers: list[_Worker] = []
 
-    def run(
-        self, tasks: Iterable[Task | None], on_game: Callable[[], None], on_lost: OnLost | None = None
-    ) -> Iterator[Done]:
+    def run(self, tasks: Iterable[Any], on_game: Callable[[], None], on_lost: OnLost | None = None) -> Iterator[Done]:
         unplayed = iter(tasks)
-        waiting: deque[Task] = deque()
+        waiting: deque[Work] = deque()
         losses = Losses(on_lost)
         while True:
             idle = self._count - sum(worker.task is not None for worker in self._workers)
@@ -163,7 +173,7 @@ class PoolExecutor:
                 if worker.task is None and waiting:
                     worker.task = waiting.popleft()
                     with suppress(OSError):  # a worker that is gone shows below
-                        worker.pipe.send((*worker.task, self._scale))
+                        worker.pipe.send((worker.task, self._scale))
             if all(worker.task is None for worker in self._workers):
                 return
             ready = multiprocessing.connection.wait([worker.pipe for worker in self._workers])
@@ -173,7 +183,7 @@ class PoolExecutor:
                 except (EOFError, OSError):
                     self._workers.remove(worker)
                     _stop_workers([worker])
-                    why = f"{MAX_LOSSES} workers died while they played it"
+                    why = f"{MAX_LOSSES} workers died of it"
                     if worker.task is not None and losses.again(worker.task, why):
                         waiting.appendleft(worker.task)
                     continue
@@ -197,7 +207,7 @@ class PoolExecutor:
         self._workers.clear()
 
 
-def available(tasks: Iterator[Task | None], most: int) -> Iterator[Task]:
+def available(tasks: Iterator[Work | None], most: int) -> Iterator[Work]:
     """The next ``most`` tasks, or fewer where there are no more for now."""
     for task in islice(tasks, most):
         if task is None:
@@ -235,6 +245,7 @@ def _stop_workers(workers: Sequence[_Worker]) -> None:
     for worker in workers:
         worker.process.join(max(deadline - time.monotonic(), 0))
         if worker.process.exitcode is None:
-            worker.process.kill()
+            assert worker.process.pid is not None
+            kill_session(worker.process.pid)
             worker.process.join()
         worker.process.close()

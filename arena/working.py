@@ -1,4 +1,4 @@
-"""A worker: a process that plays the blocks which it is sent, with players of its own.
+"""A worker: a process that does what it is sent: it plays blocks, with players of its own, or takes samples.
 
 It is a child of a pool (``executors``), or ``python -m caboose.arena.working`` under another program (``cluster``).
 Whatever becomes of its owner, it closes its engines and ends.
@@ -13,28 +13,49 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from types import FrameType
-from typing import Final
+from typing import Final, Protocol
 
-from caboose.arena.blocks import Players, play_scaled
-from caboose.arena.errors import reason
+from caboose.arena.blocks import Players
+from caboose.arena.errors import Stopped, reason
 from caboose.arena.pinning import Pinning
-from caboose.arena.results import BlockResult
+from caboose.arena.results import GameInBlock
 from caboose.protocol.affinity import CAN_BIND
 from caboose.protocol.child import hide
 
 STOP_SECONDS: Final = 5.0  # what a worker may take to close its engines before it is killed
 SAFE_PATH: Final = "PYTHONSAFEPATH"
 
-Message = BlockResult | str | None
-"""What a worker sends: a block, the trace of a failure, or None for each game."""
+
+class Outcome(Protocol):
+    """What came of some work, with the games that were played for it, if any."""
+
+    @property
+    def games(self) -> Sequence[GameInBlock]: ...
 
 
-class _Stop(BaseException):
-    """The worker was told to end."""
+class Work(Protocol):
+    """Something to be done, such as a block to be played. It can be pickled, and follows from nothing but itself: so it
+    can be done anywhere, and again."""
+
+    @property
+    def label(self) -> str:
+        """What it is called: ``block 3``."""
+
+    @property
+    def foreign(self) -> bool:
+        """Whether it starts programs that are not to look into the process which does it."""
+
+    def play(self, players: Players, on_game: Callable[[], None], scale: float) -> Outcome:
+        """Does it, with ``players``, of which it may use some; ``on_game`` is called after each game. Limits of time
+        are ``scale`` times as long as it has them."""
+
+
+Message = Outcome | str | None
+"""What a worker sends: what came of its work, the trace of a failure, or None for each game."""
 
 
 def work_for_parent(pipe: Connection, safe_path: str | None, pinning: Pinning | None) -> None:
@@ -45,6 +66,13 @@ def work_for_parent(pipe: Connection, safe_path: str | None, pinning: Pinning | 
     parent = multiprocessing.parent_process()
     assert parent is not None
     _work(pipe, parent.join, pinning)
+
+
+def kill_session(worker: int) -> None:
+    """Kills a worker, which was not reaped yet, with the programs that its work has started."""
+    with suppress(ProcessLookupError):
+        os.killpg(worker, signal.SIGKILL)
+    os.kill(worker, signal.SIGKILL)  # where it was too young to have a session
 
 
 def main() -> None:
@@ -58,10 +86,12 @@ def main() -> None:
 
 
 def _work(pipe: Connection, wait_for_owner: Callable[[], object], pinning: Pinning | None) -> None:
-    """Plays the tasks that come through ``pipe`` until it is closed, or the owner is no more."""
+    """Does what comes through ``pipe`` until it is closed, or the owner is no more."""
     # Linux divides the processors among sessions first: a referee of a session of its own gets its turn when it has an
     # answer to look at, however many there are. The terminal sends nothing to it any more.
     os.setsid()
+    with suppress(OSError):
+        os.dup2(2, 1)  # what is printed here must not get among what the owner prints
     if pinning is not None and CAN_BIND:
         os.sched_setaffinity(0, pinning.all)
     signal.signal(signal.SIGINT, _ignore)  # not SIG_IGN, which engines would inherit
@@ -71,23 +101,27 @@ def _work(pipe: Connection, wait_for_owner: Callable[[], object], pinning: Pinni
         threading.Thread(target=_watch_owner, args=(wait_for_owner,), daemon=True).start()
         with Players(pinning) as players:
             try:
-                _play_tasks(players, pipe)
+                _do_all(players, pipe)
             finally:
                 signal.signal(signal.SIGTERM, _ignore)  # nothing must interrupt the closing of engines
-    except _Stop:
+    except Stopped:
         pass
+    # What some work has started and left goes too, as with Ctrl-C in a terminal. (Engines have sessions of their own.)
+    signal.signal(signal.SIGTERM, _ignore)
+    os.killpg(0, signal.SIGTERM)
 
 
-def _play_tasks(players: Players, pipe: Connection) -> None:
+def _do_all(players: Players, pipe: Connection) -> None:
     while True:
         try:
-            plan, block, scale = pipe.recv()
+            given: tuple[Work, float] = pipe.recv()
         except (EOFError, ConnectionError):
             return
+        work, scale = given
         try:
-            if any(not contestant.builtin for contestant in plan.lineup.contestants):
+            if work.foreign:
                 hide()
-            message: Message = play_scaled(plan, players, block, lambda: pipe.send(None), scale)
+            message: Message = work.play(players, lambda: pipe.send(None), scale)
         except OSError as error:  # what this machine lacks, or a log that cannot be written
             message = reason(error)
         except Exception:
@@ -104,12 +138,12 @@ def _watch_owner(wait_for_owner: Callable[[], object]) -> None:
     assert player is not None
     signal.pthread_kill(player, signal.SIGTERM)
     time.sleep(STOP_SECONDS)
-    os._exit(1)
+    os.killpg(0, signal.SIGKILL)
 
 
 def _raise_stop(number: int, frame: FrameType | None) -> None:
     signal.signal(signal.SIGTERM, _ignore)
-    raise _Stop
+    raise Stopped
 
 
 def _ignore(number: int, frame: FrameType | None) -> None:

@@ -254,7 +254,7 @@ def test_the_block_of_a_lost_worker_is_played_again() -> None:
 def test_a_block_that_costs_worker_after_worker_is_given_up() -> None:
     pool = PoolExecutor(1)
     result = run(make_plan("greedy", "random", rounds=13), 2, pool, watcher=Killer(pool, range(1, 100)))
-    why = "is left out: 3 workers died while they played it"
+    why = "is left out: 3 workers died of it"
     assert result.problem == f"block 1 {why}; block 2 {why}"
     assert not result.blocks
     assert pool._workers == []

@@ -20,7 +20,8 @@ from caboose.arena.cluster.farm import BlockError, StrangerError
 from caboose.arena.cluster.fleet import Fleet, Job, Tell, Worker
 from caboose.arena.cluster.link import Link
 from caboose.arena.errors import RunError
-from caboose.arena.executors import MAX_LOSSES, Done, Losses, OnLost, Task, available
+from caboose.arena.executors import MAX_LOSSES, Done, Losses, OnLost, available
+from caboose.arena.working import Work
 
 FIRST: Final = 60.0  # seconds that a run waits for a worker to be there
 BUSY: Final = 600.0  # and for one to answer, which has perhaps another's blocks to play before
@@ -61,7 +62,7 @@ class DaskExecutor:
         self._events: queue.SimpleQueue[tuple[object, Future[Any]]] = queue.SimpleQueue()
         self._link = Link(address, lambda about, answer: self._events.put((about, answer)))
         self._fleet = Fleet(self._link, commands, tell, sandbox=sandbox, pin=pin, reference=reference)
-        self._waiting: deque[Task] = deque()
+        self._waiting: deque[Work] = deque()
         try:
             self._wait_for_workers(tell)
         except BaseException:
@@ -76,9 +77,7 @@ class DaskExecutor:
         threads = sum(worker.threads for worker in self._fleet.used)
         return threads if self._most is None else min(threads, self._most)
 
-    def run(
-        self, tasks: Iterable[Task | None], on_game: Callable[[], None], on_lost: OnLost | None = None
-    ) -> Iterator[Done]:
+    def run(self, tasks: Iterable[Any], on_game: Callable[[], None], on_lost: OnLost | None = None) -> Iterator[Done]:
         unplayed = iter(tasks)
         losses = Losses(on_lost)
         while True:
@@ -178,7 +177,7 @@ class DaskExecutor:
 
     # --- what becomes of tasks ---
 
-    def _begin(self, task: Task, worker: Worker) -> None:
+    def _begin(self, task: Work, worker: Worker) -> None:
         job = Job(task, worker, time.monotonic())
         worker.jobs.append(job)
         job.call_off = self._link.play(job, worker.address, task, pin=worker.pinned, scale=worker.scale)
@@ -201,7 +200,7 @@ class DaskExecutor:
                     return True
         return False
 
-    def _settle(self, task: Task) -> None:
+    def _settle(self, task: Work) -> None:
         """A task is played: nobody else needs to. Who was slower may be stuck: it is asked before it gets another."""
         for job in self._jobs():
             if job.task == task:
@@ -209,7 +208,7 @@ class DaskExecutor:
                 job.worker.jobs.remove(job)
                 self._fleet.look(job.worker)
 
-    def _again(self, task: Task) -> None:
+    def _again(self, task: Work) -> None:
         """A task is to be played again, unless another worker plays it anyway."""
         if all(job.task != task for job in self._jobs()):
             self._waiting.appendleft(task)

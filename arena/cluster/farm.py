@@ -24,8 +24,7 @@ from typing import Any, Final
 
 from caboose.arena.cluster.facts import Command, Facts, gather_facts
 from caboose.arena.pinning import share_cores
-from caboose.arena.results import BlockResult
-from caboose.arena.working import STOP_SECONDS, Message
+from caboose.arena.working import STOP_SECONDS, Message, Outcome, kill_session
 from caboose.protocol.affinity import Core, allowed_cores
 
 IDLE: Final = 10.0  # seconds that a process is kept without a block
@@ -74,7 +73,7 @@ class _Player:
         try:
             self._process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
-            self._process.kill()
+            kill_session(self._process.pid)
             self._process.wait()
 
 
@@ -88,7 +87,7 @@ class _Farm:
         self._closed: set[str] = set()
         self._sweeping = False
 
-    def play(self, run: str, task: bytes, pin: bool) -> BlockResult:
+    def play(self, run: str, task: bytes, pin: bool) -> Outcome:
         player = self._take(run, pin)
         try:
             result = self._result(run, player, task)
@@ -136,7 +135,7 @@ class _Farm:
         taken = [player.cores for player in (*self._busy, *(player for _, player in self._idle))]
         return min(places, key=taken.count)
 
-    def _result(self, run: str, player: _Player, task: bytes) -> BlockResult:
+    def _result(self, run: str, player: _Player, task: bytes) -> Outcome:
         from distributed import get_worker
 
         worker = get_worker()
@@ -192,14 +191,14 @@ def play(run: str, task: bytes, pin: bool) -> bytes:
     return pack(_FARM.play(run, task, pin))
 
 
-def pack(result: BlockResult) -> bytes:
+def pack(result: Outcome) -> bytes:
     """A result as it is sent."""
     return zlib.compress(pickle.dumps(result), 1)
 
 
-def unpack(data: bytes) -> BlockResult:
+def unpack(data: bytes) -> Outcome:
     """The result that was packed."""
-    result: BlockResult = pickle.loads(zlib.decompress(data))
+    result: Outcome = pickle.loads(zlib.decompress(data))
     return result
 
 

@@ -11,8 +11,8 @@ from typing import Final
 from caboose.arena.cluster.facts import Command, Facts, differences, gather_facts
 from caboose.arena.cluster.link import Link
 from caboose.arena.errors import PlayError
-from caboose.arena.executors import Task
 from caboose.arena.scaling import scale_factor
+from caboose.arena.working import Work
 
 LOOK: Final = 1.0  # seconds between two questions to the scheduler who is there
 SILENCE: Final = 15.0  # seconds without an answer after which the scheduler is taken for gone
@@ -44,7 +44,7 @@ class Worker:
 class Job:
     """A task that a worker plays since ``begun``, a time of ``time.monotonic``."""
 
-    task: Task
+    task: Work
     worker: Worker
     begun: float
     call_off: Callable[[], None] = lambda: None

@@ -15,8 +15,7 @@ from uuid import uuid4
 from caboose.arena.cluster.facts import Command, Facts
 from caboose.arena.cluster.farm import close, look, play, unpack
 from caboose.arena.errors import CallError, PlayError, RunError
-from caboose.arena.executors import Task
-from caboose.arena.results import BlockResult
+from caboose.arena.working import Outcome, Work
 
 CONNECT: Final = 8.0  # seconds that a scheduler may take to answer at first
 ANSWER: Final = 5.0  # and later
@@ -59,11 +58,11 @@ class Link:
 
         self._begin(about, looked())
 
-    def play(self, about: Any, worker: str, task: Task, *, pin: bool, scale: float) -> Callable[[], None]:
-        """Has a worker play a block: a ``BlockResult``. What is returned calls it off, and nothing is told then."""
-        future = self._submit(worker, play, self.run, pickle.dumps((*task, scale)), pin)
+    def play(self, about: Any, worker: str, task: Work, *, pin: bool, scale: float) -> Callable[[], None]:
+        """Has a worker play a task: what came of it. What is returned calls it off, and nothing is told then."""
+        future = self._submit(worker, play, self.run, pickle.dumps((task, scale)), pin)
 
-        async def played() -> BlockResult:
+        async def played() -> Outcome:
             (data,) = await self._client.gather([future], asynchronous=True)
             return unpack(data)
 
