@@ -83,7 +83,7 @@ def test_a_killed_study_of_choices_ends_as_one_that_nobody_disturbed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     whole = write_study(tmp_path / "whole", CHOICES, "tpe")
-    assert run_cli(["tune", str(whole), "--json"]) == 0
+    assert run_cli(["tune", str(whole), "--concurrency", "1", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert data["current"] == {"Playouts": "planner", "Noise": "4"}
     assert data["recommendation"]["values"]["Playouts"] == "random"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -72,7 +73,7 @@ def test_half_the_limit_is_worth_one_more(control: TimeControl, least: float) ->
 
 def test_a_study_of_depth(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write(tmp_path, "nodes = 64")
-    measured = make_measure(read_study(path))
+    measure = make_measure(read_study(path), ExitStack())
     # The same, asked by hand: the second sample has the positions after those of the first, and 300 later with a seed.
     control = TimeControl(nodes=64)
     contestant = Contestant("mcts", Entrant("mcts", ()), (("Noise", "7"),))
@@ -80,7 +81,7 @@ def test_a_study_of_depth(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     limits = np.log2([16, 32, 64, 128])
     for found, sample in zip(score(read_suite("standard"), entries, positions=range(3, 6)), (1, 301), strict=True):
         expected = [limits[int(len(row) - row.sum())] for row in found.settled()]
-        assert measured({"Noise": "7"}, sample) == pytest.approx(-np.mean(expected))
+        assert measure({"Noise": "7"}, sample).measured().value == pytest.approx(-np.mean(expected))
     run_study(path, seconds=0)
     assert run_cli(["tune", str(path), "--status", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["unit"] == "halvings"
@@ -93,8 +94,8 @@ def test_a_study_of_depth(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
         ("depth", "movetime = 1.5", "measure.movetime: 1.5, expected ms from 2 to "),
         ("depth", "movetime = true", "measure.movetime: True, expected ms from 2 to "),
         ("depth", "movetime = 20\nnodes = 100", "measure.movetime: 20, expected either nodes or movetime, not both"),
-        ("depth", "playouts = 9", "measure.playouts: 9, expected one of nodes, movetime, suite, positions"),
-        ("suite", "movetime = 9", "measure.movetime: 9, expected one of nodes, suite, positions"),
+        ("depth", "playouts = 9", "measure.playouts: 9, expected one of nodes, movetime, guard, suite, positions"),
+        ("suite", "movetime = 9", "measure.movetime: 9, expected one of nodes, guard, suite, positions"),
         ("suite", "nodes = 1_000_000_000_000", "measure.nodes: 1000000000000, expected a whole number from 1 to "),
     ],
 )  # fmt: skip

@@ -10,65 +10,12 @@ import numpy as np
 import pytest
 
 from caboose.arena.cli import run as run_cli
+from caboose.arena.errors import RunError
+from caboose.arena.tune.config import read_study
+from caboose.arena.tune.start import look
+from pupil import write
 from reading_pages import read_page
 from studying import run_study
-
-STUDY = """\
-format = 1
-seed = 1
-method = "random"
-blocks = 8
-batch = 2
-in_process = true
-
-[engine]
-command = {command}
-
-[parameter.Skill]
-
-[[list]]
-players = 2
-set = 6
-rules = { hand = 3 }
-rounds = 1
-nodes = 1
-guard = 0.3
-pool = ["random"]
-
-[verify]
-blocks = 0
-"""
-
-# Plays the first legal move, or with more skill a later one. ``doing`` is what it does besides with more skill than 6.
-ENGINE = """\
-import os, sys, time
-skill, legal = 2, []
-for line in sys.stdin:
-    words = line.split()
-    if words[0] == "caboose":
-        print("id name pupil\\noption name Skill type spin default 2 min 0 max 9\\ncabooseok 1", flush=True)
-    elif words[0] == "setoption":
-        skill = int(words[-1])
-    elif words[0] == "isready":
-        print("readyok", flush=True)
-    elif words[0] == "legal":
-        legal = words[1:]
-    elif words[0] == "go":
-        if skill > 6:
-            {doing}
-        print("bestmove", words[1], legal[min(skill, len(legal) - 1)], flush=True)
-    elif words[0] == "quit":
-        break
-"""
-
-
-def write(folder: Path, doing: str = "pass") -> Path:
-    """The file of a study, and its engine beside it."""
-    engine = folder / "pupil.py"
-    engine.write_text(ENGINE.replace("{doing}", doing))
-    path = folder / "study.toml"
-    path.write_text(STUDY.replace("{command}", json.dumps([sys.executable, "-I", "-S", str(engine)])))
-    return path
 
 
 def test_a_foreign_engine_is_tuned_by_name_within_its_own_bounds(
@@ -135,6 +82,88 @@ def test_an_engine_that_does_not_start_is_told(tmp_path: Path, capsys: pytest.Ca
     (tmp_path / "pupil.py").write_text("raise SystemExit(3)")
     assert run_cli(["tune", str(path), "--json"]) == 1
     assert "engine: the engine does not start: it exited with code 3" in told(capsys)
+
+
+# --------------------------------------------------------------------------------------------- without games
+
+
+SAMPLES = """\
+format = 1
+seed = 1
+method = "{method}"
+objective = "{objective}"
+blocks = 12
+batch = 2
+
+[engine]
+command = {command}
+
+[parameter.Skill]
+{current}
+
+[measure]
+guard = {guard}
+{more}
+
+[verify]
+blocks = 0
+"""
+
+
+def write_samples(folder: Path, objective: str, doing: str, *, method: str = "random", current: int = 2) -> Path:
+    """The same engine where no games are played."""
+    path = write(folder, doing)
+    command = json.dumps([sys.executable, "-I", "-S", str(folder / "pupil.py")])
+    about = {"method": method, "objective": objective, "command": command, "current": f"current = {current}"}
+    guard = 1 if "sleep" in doing else 60
+    path.write_text(SAMPLES.format(**about, guard=guard, more="positions = 2" if objective == "suite" else ""))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("objective", "doing", "words"),
+    [
+        ("suite", "os._exit(3)", "dead: it exited with code 3"),
+        ("time", "legal = ['12-12@M']", "illegal: 12-12@M"),
+        ("speed", "time.sleep(60)", "late: no answer within the guard of 1 s"),
+    ],
+)
+def test_a_sample_with_a_fault_is_worth_no_more_than_the_worst_of_others(
+    objective: str, doing: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write_samples(tmp_path, objective, doing)
+    path.write_text(path.read_text().replace("blocks = 12", "blocks = 8"))
+    study = run_study(path)
+    assert study.result is not None and study.recommended is not None
+    failed = {piece: played for piece, played in study.known.items() if piece.values[0] > 6}
+    assert failed and all(played.fault.startswith(words) and played.faults == 1 for played in failed.values())
+    assert all(played.lost == 1 and played.value is None for played in failed.values())
+    for piece in failed:
+        worths = {values: study.search.seen.of(values)[piece.number] for values in study.search.seen.candidates}
+        others = [played.value for each, played in study.known.items() if each.number == piece.number]
+        assert worths[piece.values] == min(value for value in others if value is not None)
+    assert study.faults == len(failed)
+    assert study.recommended.values[0] <= 6 or objective != "suite"  # the clock says what it likes of the others
+    assert run_cli(["tune", str(path), "--status"]) == 0
+    assert f"{study.faults} faults, such as {words}" in " ".join(capsys.readouterr().out.split())
+
+
+def test_an_engine_that_fails_with_its_current_values_ends_the_study(tmp_path: Path) -> None:
+    path = write_samples(tmp_path, "suite", "os._exit(3)", current=8)
+    told = r"engine: it fails with its current values \(Skill=8\): dead: it exited with code 3"
+    for _ in range(2):  # it is not kept, so that it is told again
+        with pytest.raises(RunError, match=told):
+            run_study(path)
+        assert not look(read_study(path)).known
+
+
+def test_an_engine_that_fails_always_ends_the_study(tmp_path: Path) -> None:
+    path = write_samples(tmp_path, "speed", "pass", method="spsa")
+    engine = tmp_path / "pupil.py"
+    engine.write_text(engine.read_text().replace("skill > 6:\n            pass", "True:\n            os._exit(3)"))
+    for count in (6, 7):
+        with pytest.raises(RunError, match=rf"it failed in all of the {count} samples so far, the last time: dead: it"):
+            run_study(path)
 
 
 def told(capsys: pytest.CaptureFixture[str]) -> str:

@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 from caboose.arena.commands.cluster import DaskOption, PinOption, make_cluster, make_local
 from caboose.arena.commands.files import output_errors, written
 from caboose.arena.errors import CallError, RunError
-from caboose.arena.executors import Executor
+from caboose.arena.executors import Executor, LocalExecutor, PoolExecutor
 from caboose.arena.ladder.folder import locked, runner
 from caboose.arena.match import interruptible
 from caboose.arena.tune.config import StudySpec, read_study
@@ -25,7 +25,7 @@ from caboose.arena.tune.methods import check_libraries
 from caboose.arena.tune.outcome import print_study, proven, study_data
 from caboose.arena.tune.progress import StudyProgress
 from caboose.arena.tune.report import REPORT, report
-from caboose.arena.tune.run import Study, measure, play
+from caboose.arena.tune.run import Study, play
 from caboose.arena.tune.start import begin, look
 from caboose.protocol.child import hide
 
@@ -43,7 +43,7 @@ def tune(
     ] = None,
     concurrency: Annotated[
         int | None,
-        typer.Option(min=1, help="Blocks played at the same time, each in a process; by default one for each core."),
+        typer.Option(min=1, help="Blocks or samples at a time, each in a process; by default one for each core."),
     ] = None,
     dask: DaskOption = None,
     pin: PinOption = False,
@@ -57,10 +57,12 @@ def tune(
     """
     spec = read_study(file)
     check_libraries(spec.method)
-    if not spec.games:
+    if spec.alone:
         for option, given in (("--dask", dask), ("--concurrency", concurrency), ("--pin", pin)):
             if given:
                 raise CallError(f"{option}: {spec.objective} is measured here, one sample after another: not expected")
+    if pin and not spec.games:
+        raise CallError(f"--pin: the objective {spec.objective} takes no games: not expected")
     console = Console(highlight=False)
     if status:
         study, running = look(spec), runner(spec.folder)
@@ -100,11 +102,16 @@ def _write_report(study: Study, place: Path) -> str:
 
 
 def _executor(spec: StudySpec, errors: Console, dask: str | None, concurrency: int | None, pin: bool) -> Executor:
-    """Where blocks are played. Raises ``CallError`` and ``RunError``."""
+    """Where blocks are played, or samples measured. Raises ``CallError`` and ``RunError``."""
+    if spec.alone:
+        return LocalExecutor()
     if dask is None:
-        players = max(each.rules.players for each in spec.lists)
+        if spec.measure is not None:
+            # Never in this process: the function may be stuck, or end it.
+            return PoolExecutor(concurrency or _cores())
+        players = max((each.rules.players for each in spec.lists), default=1)
         return make_local(concurrency or _cores(), players, errors, pin=pin, reference=None)
-    engines = [spec.engine, *spec.opponents.values()]
+    engines = [] if spec.measure is not None else [spec.engine, *spec.opponents.values()]
     commands = [engine.command for engine in engines if not engine.builtin]
     sandbox = any(engine.sandbox for engine in engines)
     return make_cluster(dask, commands, errors, sandbox=sandbox, most=concurrency, pin=pin, reference=None)
@@ -122,12 +129,9 @@ def _run(spec: StudySpec, seconds: float | None, executor: Callable[[Console], E
         stack.enter_context(threadpool_limits(1, user_api="blas"))
         stack.enter_context(locked(spec.folder))
         shield = stack.enter_context(interruptible())
-        study, store, measured = begin(spec, stack)
+        study, store = begin(spec, stack)
         watcher = stack.enter_context(StudyProgress(errors))
-        if measured is not None:
-            problem = measure(study, store, measured, watcher, seconds)
-        else:
-            problem = play(study, store, executor(errors), watcher, seconds)
+        problem = play(study, store, executor(errors), watcher, seconds)
         shield()
     return study, problem
 

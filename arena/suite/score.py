@@ -152,15 +152,17 @@ def score(
     concurrency: int = 1,
     in_process: bool = True,
     launch: Launch = PLAIN,
+    most_faults: int = MOST_FAULTS,
     on_answer: Callable[[], None] = lambda: None,
 ) -> list[Score]:
     """Asks each of ``entries`` every position of ``suite``, or those with the numbers ``positions``, from 0.
 
     ``concurrency`` positions are asked at the same time, each thread with engines of its own; where nodes limit engines
     that are deterministic, the scores are the same for any number. ``in_process`` and ``launch`` say where built-in
-    bots run and how engines are started. ``on_answer`` is called after each position and entry. All positions are
-    independent: what is asked in several calls is as in one. The values of one position may be compared between
-    entries: the ``losses`` of two scores differ by the position's noise less than each of them.
+    bots run and how engines are started. An entry with ``most_faults`` faults is asked no more. ``on_answer`` is called
+    after each position and entry. All positions are independent: what is asked in several calls is as in one. The
+    values of one position may be compared between entries: the ``losses`` of two scores differ by the position's noise
+    less than each of them.
 
     Where it is interrupted, the ``InterruptedScore`` that is raised has the scores so far. Engines cannot make it fail
     (see ``Score.faults``); raises ``RunError`` where this machine lacks what it takes to start them.
@@ -170,7 +172,7 @@ def score(
     stop = threading.Event()
     tasks = [(suite.positions[number], entry) for number in numbers for entry in range(len(entries))]
     interrupted = False
-    with _Asking(entries, stop, in_process, launch) as asking:
+    with _Asking(entries, stop, in_process, launch, most_faults) as asking:
         try:
             with workers(concurrency, stop) as in_order:
                 for (_, entry), answers in zip(tasks, in_order(asking.ask, tasks), strict=True):
@@ -199,11 +201,14 @@ class InterruptedScore(Exception):
 class _Asking:
     """The engines of all threads. A context manager, which closes them when no thread uses them any more."""
 
-    def __init__(self, entries: Sequence[Entry], stop: threading.Event, in_process: bool, launch: Launch) -> None:
+    def __init__(
+        self, entries: Sequence[Entry], stop: threading.Event, in_process: bool, launch: Launch, most_faults: int
+    ) -> None:
         self._entries = entries
         self._stop = stop
         self._in_process = in_process
         self._launch = launch
+        self._most_faults = most_faults
         self._own = threading.local()
         self._engines: list[EngineProcess] = []
         self._faults: Counter[int] = Counter()
@@ -226,7 +231,7 @@ class _Asking:
         )
 
     def _answer(self, number: int, position: Position, control: TimeControl, seed: int | None) -> Answer:
-        if self._stop.is_set() or self._faults[number] >= MOST_FAULTS:
+        if self._stop.is_set() or self._faults[number] >= self._most_faults:
             return _SILENCE
         try:
             return _ask(self._player(number), position, control, seed, self._stop)

@@ -21,6 +21,7 @@ from caboose.protocol.timing import TimeControl
 FORMAT: Final = 1
 GAMES: Final = ("margin", "rounds-won", "rating")
 MEASURES: Final = ("speed", "time", "suite", "depth")
+CLOCKED: Final = ("speed", "time")
 SELF: Final = "self"
 STANDARD: Final = "standard"  # the suite of the package
 DEFAULT_BLOCKS: Final = 1000
@@ -103,6 +104,11 @@ class StudySpec:
     def games(self) -> bool:
         """Whether the objective takes games."""
         return self.objective in GAMES
+
+    @property
+    def alone(self) -> bool:
+        """Whether samples are measured one at a time, as the clock measures them and others would disturb it."""
+        return self.objective in CLOCKED or "movetime" in self.about
 
     @property
     def pieces(self) -> str:

@@ -56,8 +56,9 @@ def report(study: Study) -> str:
 def _summary(part: Section, study: Study) -> None:
     search, spec, unit = study.search, study.spec, in_unit(study)
     fresh = sum(piece.fresh for piece in study.known)
+    faults = f", {study.faults:,} faults" if study.faults and not spec.games else ""
     facts = [
-        Fact(spec.pieces, f"{len(study.known):,}", f"{fresh:,} to verify"),
+        Fact(spec.pieces, f"{len(study.known):,}", f"{fresh:,} to verify{faults}"),
         Fact("candidates", f"{len(search.seen.candidates):,}", f"{len(search.dropped):,} stopped early"),
     ]
     if spec.games:

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Final, Protocol
 
 from caboose.arena.blocks import Plan
-from caboose.arena.errors import CallError, PlayError
+from caboose.arena.errors import CallError, PlayError, RunError
 from caboose.arena.executors import Executor, Task
 from caboose.arena.ladder.schedule import block_seed
 from caboose.arena.lineup import Contestant, Lineup
+from caboose.arena.results import BlockResult
 from caboose.arena.tune.config import SELF, GamesSpec, StudySpec
 from caboose.arena.tune.measures import Measure
 from caboose.arena.tune.methods import fewest, make_search, start
+from caboose.arena.tune.sampling import Sampled
 from caboose.arena.tune.search import Job, Recommendation, Search
 from caboose.arena.tune.space import Space, Values
 from caboose.arena.tune.store import Piece, Played, StudyStore
 from caboose.arena.tune.verify import Verdict, verification
 from caboose.arena.tune.worth import block_worth, fair_worth
+from caboose.arena.working import Work
+
+MOST_FAULTS: Final = 6  # samples that end in a fault, where all have so far; then it is not the values
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +53,13 @@ class Watcher(Protocol):
 @dataclass(slots=True)
 class Study:
     """A study and how far it is. ``known`` has all blocks that were played; ``wanted`` are those that are to be played
-    next, before the search can go on. ``result`` is there when it is over."""
+    next, before the search can go on. ``measure`` makes samples, where no games are played and something is to be
+    measured. ``result`` is there when it is over."""
 
     spec: StudySpec
     space: Space
     search: Search
+    measure: Measure | None = None
     known: dict[Piece, Played] = field(default_factory=dict)
     wanted: deque[Piece] = field(default_factory=deque)
     recommended: Recommendation | None = None
@@ -147,13 +155,13 @@ class Study:
 
         A block in which the candidate had a fault is worth no more than the worst of those on the same deals that were
         ``asked`` for together: else the values with which an engine crashes could look better than those with which it
-        plays, as the fallback player finished its games."""
+        plays, as the fallback player finished its games. A sample with a fault has no worth of its own."""
         values: list[float | None] = []
         for piece in self._pieces([job]):
             value = self._value(piece)
-            if value is not None and piece in self.known and self.known[piece].lost:
+            if piece in self.known and self.known[piece].lost and (value is not None or not self.spec.games):
                 same = [self._value(piece._replace(values=each.values)) for each in asked if each[1:] == job[1:]]
-                value = min(each for each in same if each is not None)
+                value = min((each for each in same if each is not None), default=None)
             values.append(value)
         weights = [each.weight for each in self.spec.lists] or [1.0]
         total = 0.0
@@ -168,7 +176,14 @@ class Study:
             return fair_worth(self.spec.objective, self.spec.lists[piece.list].rules.players)
         return self.known[piece].value
 
-    def plan(self, piece: Piece) -> Plan:
+    def work(self, piece: Piece) -> Work:
+        """A block or a sample as it is to be played or measured."""
+        if self.measure is None:
+            return Task(self._plan(piece), piece.number)
+        number = 2 * piece.number + piece.fresh  # fresh samples are others
+        return self.measure(dict(self.space.options(piece.values)), number)
+
+    def _plan(self, piece: Piece) -> Plan:
         """How a block is played."""
         games: GamesSpec = self.spec.lists[piece.list]
         return Plan(
@@ -195,7 +210,7 @@ class Study:
         return self.spec.opponents[name].contestant(self.spec.folder)
 
 
-def make_study(spec: StudySpec, space: Space) -> Study:
+def make_study(spec: StudySpec, space: Space, measure: Measure | None = None) -> Study:
     """A study of which nothing is known yet. Raises ``CallError`` when its budget does not suffice for a batch."""
     price = max(1, len(spec.lists))
     search = make_search(
@@ -206,7 +221,7 @@ def make_study(spec: StudySpec, space: Space) -> Study:
             f"{spec.path}: blocks: {spec.blocks}, expected at least {fewest(search, spec.method)} for {search.batch} "
             f"candidates at once (batch)"
         )
-    study = Study(spec, space, search)
+    study = Study(spec, space, search, measure)
     search.cost = study.cost
     return study
 
@@ -215,32 +230,39 @@ def make_study(spec: StudySpec, space: Space) -> Study:
 
 
 def play(study: Study, store: StudyStore, executor: Executor, watcher: Watcher, seconds: float | None = None) -> str:
-    """Plays what is left with ``executor``, and closes it; begins no block after ``seconds``. Returns why it ended
-    early, or nothing; in any case what was played is kept. Raises ``RunError`` when it cannot be kept."""
-    begun: dict[Task, Piece] = {}
+    """Plays or measures what is left with ``executor``, and closes it; begins nothing after ``seconds``. Returns why it
+    ended early, or nothing; in any case what was played is kept. Raises ``RunError`` when it cannot be kept, and where
+    nothing can be measured."""
+    begun: dict[Work, Piece] = {}
     end = None if seconds is None else time.monotonic() + seconds
 
-    def tasks() -> Iterator[Task | None]:
+    def works() -> Iterator[Work | None]:
         while study.result is None and _open(end):
             if study.wanted:
                 piece = study.wanted.popleft()
-                task = Task(study.plan(piece), piece.number)
-                begun[task] = piece
-                yield task
+                work = study.work(piece)
+                begun[work] = piece
+                yield work
             elif begun:
                 yield None
             else:
                 return
 
+    def give_up(work: Work, why: str) -> None:
+        what = f"{study.spec.objective}: " if study.measure is not None else ""
+        raise PlayError(f"{what}{work.label}: {why}")
+
     try:
         watcher.begin(study)
         with executor:
-            for task, block in executor.run(tasks(), watcher.game_over):
-                piece = begun.pop(task)
-                played = block_worth(study.spec.objective, block, task.plan.rules.players)
+            for work, outcome in executor.run(works(), watcher.game_over, give_up):
+                piece = begun.pop(work)
+                played = _played(study, piece, outcome)
                 store.add(piece, played)
                 study.add(piece, played)
                 watcher.block_over(piece, played)
+                if study.measure is not None and played.lost:
+                    _check_hope(study)
     except KeyboardInterrupt:
         return "interrupted"
     except (OSError, PlayError) as error:
@@ -248,21 +270,30 @@ def play(study: Study, store: StudyStore, executor: Executor, watcher: Watcher, 
     return ""
 
 
-def measure(study: Study, store: StudyStore, measured: Measure, watcher: Watcher, seconds: float | None = None) -> str:
-    """The same for an objective that takes no games: one sample after another, in this process. Raises ``RunError``."""
-    end = None if seconds is None else time.monotonic() + seconds
-    try:
-        watcher.begin(study)
-        while study.result is None and study.wanted and _open(end):
-            piece = study.wanted.popleft()
-            number = 2 * piece.number + piece.fresh  # fresh samples are others
-            played = Played(measured(dict(study.space.options(piece.values)), number), 0)
-            store.add(piece, played)
-            study.add(piece, played)
-            watcher.block_over(piece, played)
-    except KeyboardInterrupt:
-        return "interrupted"
-    return ""
+def _played(study: Study, piece: Piece, outcome: BlockResult | Sampled) -> Played:
+    """What came of a piece, as it is kept. Raises ``RunError`` for what is not to be kept."""
+    spec = study.spec
+    if not isinstance(outcome, Sampled):
+        return block_worth(spec.objective, outcome, spec.lists[piece.list].rules.players)
+    if outcome.printed:
+        print(outcome.printed, end="", file=sys.stderr, flush=True)  # stdout is for what comes of the study
+    if outcome.problem:
+        raise RunError(outcome.problem)
+    if outcome.fault and piece == Piece(False, study.space.current, 0, 0):
+        raise RunError(
+            f"{spec.engine.name}: it fails with its current values ({study.space.told(piece.values)}): {outcome.fault}"
+        )
+    failed = int(bool(outcome.fault))
+    return Played(outcome.value, 0, failed, outcome.fault, failed)
+
+
+def _check_hope(study: Study) -> None:
+    """Raises ``RunError`` when all samples so far, of some, have ended in a fault."""
+    if len(study.known) >= MOST_FAULTS and all(played.lost for played in study.known.values()):
+        raise RunError(
+            f"{study.spec.engine.name}: it failed in all of the {len(study.known)} samples so far, the last time: "
+            f"{study.fault}"
+        )
 
 
 def _open(end: float | None) -> bool:

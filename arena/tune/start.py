@@ -7,23 +7,21 @@ from contextlib import ExitStack
 
 from caboose.arena.errors import RunError
 from caboose.arena.tune.config import StudySpec
-from caboose.arena.tune.measures import Measure, Searching, make_measure
+from caboose.arena.tune.measures import make_measure
 from caboose.arena.tune.run import Study, make_study
 from caboose.arena.tune.same import check_same, check_space, identities, meta_of
 from caboose.arena.tune.settle import declared_options, settle
 from caboose.arena.tune.store import DATABASE, StudyStore
 
 
-def begin(spec: StudySpec, stack: ExitStack) -> tuple[Study, StudyStore, Measure | None]:
+def begin(spec: StudySpec, stack: ExitStack) -> tuple[Study, StudyStore]:
     """A study that is ready to be played, with what was played before; ``stack`` closes what it opens. The folder is
     there and locked. Raises ``CallError`` and ``RunError``."""
-    measured = None if spec.games else make_measure(spec)
-    if isinstance(measured, Searching):
-        stack.callback(measured.close)
+    measure = None if spec.games else make_measure(spec, stack)
     engines = identities(spec)
     startup = max((games.control.startup for games in spec.lists), default=10_000.0)
     space = settle(spec, declared_options(spec.engine, startup, spec.folder))
-    study = make_study(spec, space)
+    study = make_study(spec, space, measure)
     path = spec.folder / DATABASE
     if not path.exists():
         try:
@@ -35,7 +33,7 @@ def begin(spec: StudySpec, stack: ExitStack) -> tuple[Study, StudyStore, Measure
     check_space(spec, store, space)
     store.set_meta("file", json.dumps(spec.raw))
     study.load(store)
-    return study, store, measured
+    return study, store
 
 
 def look(spec: StudySpec) -> Study:
