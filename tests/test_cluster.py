@@ -22,7 +22,8 @@ from caboose.arena.ladder.folder import locked
 from caboose.arena.ladder.run import Limit, open_store, play, prepare
 from killing import Quiet, facts, make_ladder, play_all, recorded
 from players import is_alive, wait_until
-from studying import GAMES, count, run_study, write_study
+from pupil import write as write_pupil
+from studying import GAMES, MADE_UP, count, run_study, write_study
 from studying import facts as studied
 
 pytest.importorskip("distributed", reason="needs the package distributed: pip install 'caboose[dask]'")
@@ -98,6 +99,32 @@ def test_a_study_whose_client_is_killed_ends_as_one_that_was_played_here(
     assert count(there) < 60
     run_cli(call)
     assert json.loads(capsys.readouterr().out)["state"] == "done"
+    assert studied(there) == studied(here)
+
+
+def test_a_foreign_engine_is_tuned_on_a_cluster_as_it_is_here(
+    cluster: Cluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = []
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+        paths.append(write_pupil(tmp_path / name, "os._exit(3)"))  # with much skill
+        paths[-1].write_text(paths[-1].read_text().replace("hand = 3", "hand = 8"))
+    study = run_study(paths[0])
+    assert study.recommended is not None and study.recommended.values != study.space.current
+    run_cli(["tune", str(paths[1]), "--dask", cluster.address, "--json"])
+    data = json.loads(capsys.readouterr().out)
+    assert data["state"] == "done" and data["faults"] == study.faults > 0
+    assert data["recommendation"]["values"] == dict(study.space.options(study.recommended.values))
+    assert studied(paths[1]) == studied(paths[0])
+
+
+def test_a_function_is_worth_the_same_on_a_cluster(cluster: Cluster, tmp_path: Path) -> None:
+    here, there = write_study(tmp_path / "here", MADE_UP, "spsa"), write_study(tmp_path / "there", MADE_UP, "spsa")
+    for path in (here, there):
+        path.write_text(path.read_text().replace("blocks = 150", "blocks = 12") + "[verify]\nblocks = 0\n")
+    run_study(here)
+    run_cli(["tune", str(there), "--dask", cluster.address])
     assert studied(there) == studied(here)
 
 
