@@ -32,9 +32,10 @@ class Fit:
         count = len(space)
         points = space.points(space.places(contrasts.candidates))
         owners = np.repeat(np.arange(count), space.widths)
-        starts = np.searchsorted(owners, np.arange(count))
-        gaps = points[:, None, :] - points[None, :, :]
-        self._squares: Floats = np.add.reduceat(np.moveaxis(gaps**2, 2, 0), starts, axis=0)
+        self._squares: Floats = np.empty((count, len(points), len(points)))
+        for at in range(count):
+            own = points[:, owners == at]
+            self._squares[at] = ((own[:, None] - own[None]) ** 2).sum(axis=2)
         self._centre = np.full(count, math.log(LENGTH * math.sqrt(count)))
         self._deviation = math.sqrt(contrasts.noise)
 
