@@ -76,7 +76,26 @@ TUNED: Final[Mapping[tuple[str, int], Mapping[str, int]]] = {
         "WeightElsewhere": 38,
         "WeightDouble": 33,
         "WeightLoneDouble": 84,
-    }
+    },
+    # `caboose tune benchmarks/studies/mcts-classic-8.toml`: +0.44 ± 0.35 pips a round over 864 pairs, with 500 nodes
+    # a move among planners. Again on other deals, in three tests: +0.44 ± 0.23 over 3,532 blocks (docs/tuning.md).
+    ("classic", 8): {
+        "Confidence": 391,
+        "WinBonus": 3,
+        "Laps": 2,
+        "Growth": 21,
+        "Inference": 58,
+        "Noise": 7,
+        "PlanNodes": 9,
+        "WeightNext": 31,
+        "WeightNextMarked": 43,
+        "WeightPlanned": -57,
+        "WeightHurry": -5,
+        "WeightSpoil": 4,
+        "WeightElsewhere": 26,
+        "WeightDouble": 47,
+        "WeightLoneDouble": 48,
+    },
 }
 
 

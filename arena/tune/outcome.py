@@ -208,7 +208,9 @@ def range_texts(parameter: Parameter) -> tuple[str, str]:
 
 def gain_text(value: float) -> str:
     """A gain with its sign, to three digits."""
-    return f"{'+' if value >= 0 else '-'}{number(abs(value))}"
+    text = number(abs(value))
+    sign = "-" if value < 0 and text != "0.00" else "+"
+    return f"{sign}{text}"
 
 
 def number(value: float) -> str:
