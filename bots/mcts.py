@@ -60,7 +60,7 @@ LEVELS: Final = {
 # Values of options by preset and players, where nobody has set them: what was found and proven for these very rules.
 TUNED: Final[Mapping[tuple[str, int], Mapping[str, int]]] = {
     # `caboose tune benchmarks/studies/mcts-classic-2.toml`: +1.4 ± 1.2 pips a round over 2,546 pairs, with 500
-    # nodes a move. Again on other deals, against each other: +2.0 ± 1.5 over 1,404 blocks (docs/tuning.md).
+    # nodes a move. Again on other deals, against each other: +1.7 ± 0.9 over 4,367 blocks (docs/tuning.md).
     ("classic", 2): {
         "Confidence": 219,
         "WinBonus": 14,
