@@ -119,6 +119,20 @@ def test_without_blocks_nothing_is_recommended() -> None:
     assert surface.best(0) == SPACE.current and surface.importance.tolist() == [0, 0]
 
 
+@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e90])
+def test_what_rounding_leaves_is_no_noise(scale: float) -> None:
+    for shift in range(6):  # which side of 0 rounding leaves the squares on depends on the numbers
+        seen = Observations()
+        for unit in range(7):
+            for number in (1.0, 2.0, 3.0, SPACE.current[0]):
+                seen.add((number, 30.0), unit, scale * ((number + shift) / 3) ** 2)
+        contrasts = seen.contrasts()
+        expected = float(np.mean(contrasts.seen**2)) or 1.0
+        assert contrasts.spare == 18 and contrasts.noise == pytest.approx(expected)
+        gain = Averaged(SPACE, contrasts).gain((3.0, 30.0))
+        assert np.isfinite([gain.mean, gain.error]).all()
+
+
 def test_the_slope_of_the_likelihood() -> None:
     seen = Observations()
     for unit in range(8):
@@ -299,6 +313,17 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     page = read_page((path.with_suffix(".study") / "report.html").read_text())
     assert "The gain holds on fresh samples." in page.text and "Verified on fresh samples: " in out
     assert not re.search(r"blocks?\b|deals?\b|games?\b", f"{out} {page.text}")
+
+
+@pytest.mark.parametrize("blocks", [1, 2])
+def test_what_no_pair_tells_is_null(blocks: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = MADE_UP.replace("blocks = 150", "blocks = 60")
+    path = write_study(tmp_path / "s", text, "spsa", more=f"[verify]\nblocks = {blocks}\n")
+    run_study(path)
+    assert run_cli(["tune", str(path), "--status", "--json"]) == 0
+    text = capsys.readouterr().out
+    gain = json.loads(text)["verification"]["gain"]
+    assert (gain["value"] is None, gain["low"], gain["high"]) == (blocks == 1, None, None)
 
 
 def test_a_report_that_cannot_be_written_hides_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

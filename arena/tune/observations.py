@@ -19,6 +19,8 @@ import numpy as np
 from caboose.arena.tune.space import Floats, Values
 
 _TINY: Final = 1e-9  # of the largest eigenvalue: a direction of which nothing is known
+_ROUNDING: Final = 1e-12  # of all squares: what is left of them is due to rounding, and no noise
+_SMALLEST: Final = 1e-200  # a variance below is taken for none: it could not be divided by
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +99,11 @@ class Observations:
         of = roots[:, None] * vectors[:, known].T
         seen = (vectors[:, known].T @ right) / roots
         spare = int(sizes.sum()) - len(rows) - int(known.sum())
-        left = float((centred**2).sum() - (seen**2).sum())
-        if spare > 0 and left > 0:
+        squares = float((centred**2).sum())
+        left = squares - float((seen**2).sum())
+        if spare > 0 and left > _ROUNDING * squares:
             noise = left / spare
         else:  # nobody played twice, or all play alike: all differences may be noise
-            noise = float(np.mean(seen**2)) if len(seen) and seen.any() else 1.0
+            noise = float(np.mean(seen**2)) if len(seen) else 0.0
+        noise = noise if noise > _SMALLEST else 1.0
         return Contrasts(self.candidates, of, seen, noise, max(spare, 0), there, centred)

@@ -77,7 +77,11 @@ def study_data(study: Study, *, running: str = "", problem: str = "") -> dict[st
             "holds": verdict.holds,
             "verdict": verdict.verdict,
             "wanted": verdict.wanted,
-            "gain": {"value": verdict.gain, "low": verdict.gain - verdict.half, "high": verdict.gain + verdict.half},
+            "gain": {
+                "value": verdict.gain if verdict.units else None,
+                "low": _finite(verdict.gain - verdict.half),
+                "high": _finite(verdict.gain + verdict.half),
+            },
             "deviation": verdict.deviation,
             "llr": verdict.llr,
             "bounds": list(verdict.bounds),
@@ -85,6 +89,10 @@ def study_data(study: Study, *, running: str = "", problem: str = "") -> dict[st
             "blocks": verdict.blocks,
         }
     return data
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
 
 
 def state_word(study: Study) -> str:
