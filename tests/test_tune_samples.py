@@ -16,6 +16,7 @@ from caboose.arena.cli import run as run_cli
 from caboose.arena.errors import CallError, RunError
 from caboose.arena.executors import PoolExecutor
 from caboose.arena.tune.config import read_study
+from caboose.arena.tune.report import report
 from caboose.arena.tune.run import play
 from caboose.arena.tune.start import begin
 from players import is_alive, wait_until
@@ -123,6 +124,17 @@ def test_a_wrong_function_is_told(tmp_path: Path, capfd: pytest.CaptureFixture[s
     (path.parent / "score.py").write_text("import no_such_library\n")
     assert run_cli(["tune", str(path)]) == 2
     assert "score.py: it cannot be loaded: ModuleNotFoundError: No module named" in capfd.readouterr().err
+
+
+def test_a_function_without_chance_is_told_that_nothing_can_be_tested(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = MADE_UP.replace("blocks = 150", "blocks = 40")
+    path = write_study(tmp_path / "s", text, "random", more="[verify]\nblocks = 8\n")
+    (path.parent / "score.py").write_text("def score(options, sample):\n    return int(options['Noise'])\n")
+    study = run_study(path)
+    assert run_cli(["tune", str(path), "--status"]) == 0
+    assert "all pairs differ by as much" in capsys.readouterr().out and "all pairs differ by as much" in report(study)
 
 
 def test_a_function_that_ends_its_process_is_told(

@@ -185,8 +185,18 @@ def _print_verdict(console: Console, study: Study, result: Result) -> None:
         _say(console, line)
     word = "The gain holds." if verdict.holds else "The gain does not hold: keep the current values."
     if not verdict.holds and verdict.verdict == CONTINUE:
-        word = f"The gain is not proven: the {study.spec.pieces} for the test are used up (verify.blocks)."
+        word = undecided(study, verdict)
     _say(console, word, "bold green" if verdict.holds else "bold red")
+
+
+def undecided(study: Study, verdict: Verdict) -> str:
+    """Why a test has come to no verdict."""
+    if verdict.units > 1 and not verdict.deviation:
+        return (
+            "The gain is not proven: all pairs differ by as much, and where there is no chance nothing can be tested. "
+            "Say verify.blocks = 0."
+        )
+    return f"The gain is not proven: the {study.spec.pieces} for the test are used up (verify.blocks)."
 
 
 def verdict_lines(study: Study, verdict: Verdict) -> Sequence[str]:

@@ -13,7 +13,16 @@ from caboose.arena import caboose_version
 from caboose.arena.pages.page import Cell, Column, Fact, Page, Section
 from caboose.arena.pages.plots import Axis, Dots, Figure, Grid, Layer, Line, Plot, Rows, Rule, Tone
 from caboose.arena.sequential import CONTINUE
-from caboose.arena.tune.outcome import gain_text, in_unit, number, range_texts, spoiled, unit_of, verdict_lines
+from caboose.arena.tune.outcome import (
+    gain_text,
+    in_unit,
+    number,
+    range_texts,
+    spoiled,
+    undecided,
+    unit_of,
+    verdict_lines,
+)
 from caboose.arena.tune.response import SURE, Response
 from caboose.arena.tune.run import Study
 from caboose.arena.tune.space import Floats, Parameter, Values
@@ -82,7 +91,7 @@ def _summary(part: Section, study: Study) -> None:
     elif verdict.holds:
         part.verdict("good", f"The gain holds on {spec.fresh}.")
     elif verdict.verdict == CONTINUE:
-        part.verdict("open", f"The gain is not proven: the {spec.pieces} for the test were used up.")
+        part.verdict("open", undecided(study, verdict))
     else:
         part.verdict("bad", f"The gain does not hold on {spec.fresh}: keep the current values.")
     if verdict is not None:
