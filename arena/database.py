@@ -98,16 +98,17 @@ def told(path: Path) -> Iterator[None]:
 def _connect(path: Path, writing: bool) -> sqlite3.Connection:
     uri = f"file:{quote(str(path.absolute()))}?mode={'rw' if writing else 'ro'}"
     connection = sqlite3.connect(uri, uri=True, timeout=PATIENCE, isolation_level=None)
-    if not writing:
-        try:
-            connection.execute("SELECT 1 FROM sqlite_master").fetchone()
-        except sqlite3.OperationalError:
-            # Beside the database SQLite keeps files, also for readers. Where it cannot make them nobody writes now.
-            wal = path.with_name(f"{path.name}-wal")
-            if wal.exists() and wal.stat().st_size:
-                raise
-            connection.close()
-            connection = sqlite3.connect(f"{uri}&immutable=1", uri=True, isolation_level=None)
+    if writing:
+        return connection
+    try:
+        connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+    except sqlite3.DatabaseError as error:
+        connection.close()
+        # Beside the database SQLite keeps files, also for readers. Where it cannot make them nobody writes now.
+        wal = path.with_name(f"{path.name}-wal")
+        if not isinstance(error, sqlite3.OperationalError) or (wal.exists() and wal.stat().st_size):
+            raise
+        return sqlite3.connect(f"{uri}&immutable=1", uri=True, isolation_level=None)
     return connection
 
 

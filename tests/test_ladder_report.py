@@ -7,6 +7,7 @@ import math
 import os
 import re
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     command = engine_command(broken, "sys.exit(3)")
     assert run(["ladder", "add", str(folder), " ".join(command), "--name", "broken"]) == 0
     play_all(folder)
-    with sqlite3.connect(folder / DATABASE) as database:
+    with closing(sqlite3.connect(folder / DATABASE)) as database, database:
         database.execute("UPDATE entries SET engine = ?, author = ?, version = ? WHERE name = 'broken'", [EVIL] * 3)
         database.execute("UPDATE faults SET detail = ?", [EVIL])
         database.execute("UPDATE entries SET name = ? WHERE name = 'random'", [EVIL])

@@ -73,13 +73,21 @@ class StudyStore:
         study."""
         connection = open_database(path, "a study", application=APPLICATION, schema=SCHEMA, writing=writing)
         store = cls(path, connection)
-        if writing and not store._knows_lost():
-            with told(path):
-                connection.execute("BEGIN IMMEDIATE")
-                connection.execute("ALTER TABLE blocks ADD COLUMN lost INTEGER NOT NULL DEFAULT 0")
-                connection.execute(f"PRAGMA user_version = {SCHEMA}")
-                connection.execute("COMMIT")
+        try:
+            if writing and not store._knows_lost():
+                store._learn_lost()
+        except BaseException:
+            connection.close()
+            raise
         return store
+
+    def _learn_lost(self) -> None:
+        """Makes a database of before into one of now."""
+        with told(self._path):
+            self._connection.execute("BEGIN IMMEDIATE")
+            self._connection.execute("ALTER TABLE blocks ADD COLUMN lost INTEGER NOT NULL DEFAULT 0")
+            self._connection.execute(f"PRAGMA user_version = {SCHEMA}")
+            self._connection.execute("COMMIT")
 
     def _knows_lost(self) -> bool:
         """Whether it is of a Caboose that kept lost games; one of before (schema 1) has none."""
