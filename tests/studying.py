@@ -16,7 +16,7 @@ from caboose.arena.tune.config import read_study
 from caboose.arena.tune.outcome import study_data
 from caboose.arena.tune.run import Study, play
 from caboose.arena.tune.start import begin, look
-from caboose.arena.tune.store import DATABASE, StudyStore
+from caboose.arena.tune.store import DATABASE, Played, StudyStore
 
 WAIT = 120.0  # seconds; the end of a test that hangs
 
@@ -135,6 +135,15 @@ def run_study(path: Path, executor: Executor | None = None, seconds: float | Non
         problem = play(study, store, executor or LocalExecutor(), Quiet(), seconds)
     assert problem == ""
     return study
+
+
+def begin_study(path: Path) -> None:
+    """Begins a study: a block is kept, and no more are played."""
+    spec = read_study(path)
+    spec.folder.mkdir(exist_ok=True)
+    with locked(spec.folder), ExitStack() as stack:
+        study, store = begin(spec, stack)
+        store.add(study.wanted[0], Played(0.0, 0))
 
 
 def facts(path: Path) -> dict[str, Any]:

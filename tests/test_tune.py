@@ -28,7 +28,7 @@ from caboose.arena.tune.spsa import WALK, gains, perturbed
 from caboose.arena.tune.store import DATABASE, SCHEMA
 from caboose.arena.tune.verify import verification
 from reading_pages import read_page
-from studying import GAMES, MADE_UP, facts, killed, run_study, write_study
+from studying import GAMES, MADE_UP, begin_study, facts, killed, run_study, write_study
 
 SPACE = Space(
     (
@@ -338,7 +338,7 @@ def test_a_report_that_cannot_be_written_hides_nothing(tmp_path: Path, capsys: p
 
 def test_a_changed_function_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write_study(tmp_path / "s", MADE_UP, "random")
-    run_study(path, seconds=0)
+    begin_study(path)
     with (path.parent / "score.py").open("a") as file:
         file.write("# another\n")
     assert run_cli(["tune", str(path)]) == 2
@@ -379,7 +379,7 @@ def test_what_would_go_unheeded_is_refused(
 
 def test_a_changed_file_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write_study(tmp_path / "s", MADE_UP, "random")
-    run_study(path, seconds=0)
+    begin_study(path)
     text = path.read_text()
     path.write_text(text.replace("max = 50", "max = 40"))
     assert run_cli(["tune", str(path)]) == 2

@@ -24,7 +24,7 @@ from caboose.arena.tune.space import Parameter, Space, Values
 from caboose.arena.tune.store import DATABASE
 from caboose.engine.play import Option
 from reading_pages import read_page
-from studying import CHOICES, facts, killed, run_study, write_study
+from studying import CHOICES, begin_study, facts, killed, run_study, write_study
 
 STYLES = ("calm", "bold", "wild", "sly", "odd")
 STYLE = Parameter(name="Style", low=0, high=4, step=1, current=1, kind="combo", choices=STYLES)
@@ -108,7 +108,7 @@ def test_two_choices_have_a_slope() -> None:
 
 def test_changed_choices_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = write_study(tmp_path / "s", CHOICES, "random", list='choices = ["planner", "random"]')
-    run_study(path, seconds=0)
+    begin_study(path)
     text = path.read_text()
     path.write_text(text.replace('"planner", "random"', '"planner", "greedy"'))
     assert run_cli(["tune", str(path)]) == 2

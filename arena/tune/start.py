@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import ExitStack
 
 from caboose.arena.errors import RunError
@@ -22,16 +21,20 @@ def begin(spec: StudySpec, stack: ExitStack) -> tuple[Study, StudyStore]:
     startup = max((games.control.startup for games in spec.lists), default=10_000.0)
     space = settle(spec, declared_options(spec.engine, startup, spec.folder))
     study = make_study(spec, space, measure)
-    path = spec.folder / DATABASE
+    path, meta = spec.folder / DATABASE, meta_of(spec, space, engines)
     if not path.exists():
         try:
-            StudyStore.create(path, meta_of(spec, space, engines))
+            StudyStore.create(path, meta)
         except OSError as error:
             raise RunError(f"{path}: {error.strerror}") from None
     store = stack.enter_context(StudyStore.open(path, writing=True))
-    check_same(spec, store, engines)
-    check_space(spec, store, space)
-    store.set_meta("file", json.dumps(spec.raw))
+    if store.last():
+        check_same(spec, store, engines)
+        check_space(spec, store, space)
+        store.set_meta("file", meta["file"])
+    else:  # nothing has come of it, such as where a first sample found a mistake that is mended now
+        for key, value in meta.items():
+            store.set_meta(key, value)
     study.load(store)
     return study, store
 
