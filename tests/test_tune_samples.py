@@ -121,9 +121,34 @@ def test_a_wrong_function_is_told(tmp_path: Path, capfd: pytest.CaptureFixture[s
     (path.parent / "score.py").write_text("def other(options, sample):\n    return 1\n")
     assert run_cli(["tune", str(path)]) == 2
     assert "there is no function score, expected one: score(options, sample) -> number" in capfd.readouterr().err
-    (path.parent / "score.py").write_text("import no_such_library\n")
+    (path.parent / "score.py").write_text("def score(options, sample) return 1\n")
     assert run_cli(["tune", str(path)]) == 2
+    assert "score.py: it cannot be loaded: SyntaxError: expected ':'" in capfd.readouterr().err
+    (path.parent / "score.py").write_text("import no_such_library as score\n")
+    assert run_cli(["tune", str(path)]) == 1
     assert "score.py: it cannot be loaded: ModuleNotFoundError: No module named" in capfd.readouterr().err
+    (path.parent / "score.py").write_text("score = 3\n")
+    assert run_cli(["tune", str(path)]) == 1
+    assert "there is no function score, expected one" in capfd.readouterr().err
+
+
+def test_a_file_is_run_by_workers_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(executors, "MAX_LOSSES", 1)
+    path = write_function(tmp_path / "s", "    return 1")
+    (path.parent / "score.py").write_text("import os\nos.system('echo aloud')\nos._exit(0)\nfrom other import *\n")
+    assert run_cli(["tune", str(path), "--json"]) == 1
+    out, err = capfd.readouterr()
+    assert json.loads(out)["problem"].endswith("workers died of it") and "aloud" in err
+
+
+def test_a_file_may_import_its_neighbours(tmp_path: Path) -> None:
+    path = write_function(tmp_path / "s", "    import near_it; return near_it.score(options, sample)")
+    (path.parent / "near_it.py").write_text(
+        "def score(options, sample):\n    return int(options['Noise']) + sample % 3\n"
+    )
+    assert run_study(path).recommended is not None
 
 
 def test_a_function_without_chance_is_told_that_nothing_can_be_tested(

@@ -6,23 +6,22 @@ sample cancels: a sample is a position, or a part of a suite. Samples with odd n
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
-from contextlib import ExitStack, redirect_stdout
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from caboose.arena.bench import positions
-from caboose.arena.errors import CallError, RunError
+from caboose.arena.errors import CallError
 from caboose.arena.ladder.config import EngineSpec
 from caboose.arena.lineup import Contestant
 from caboose.arena.suite.file import read_suite
 from caboose.arena.suite.score import Entry, Score
 from caboose.arena.tune.config import STANDARD, StudySpec
 from caboose.arena.tune.depth import HALVED_MOVETIME, HALVED_NODES, Depth
-from caboose.arena.tune.sampling import Asking, Calling, Here, Options, Sampling, load, not_lost
+from caboose.arena.tune.sampling import Asking, Calling, Here, Options, Sampling, check, not_lost
 from caboose.engine.play import Bot, Info, Limits
 from caboose.protocol.faults import EngineFault
 from caboose.protocol.process import EngineProcess
@@ -199,11 +198,5 @@ def _calling(objective: str, path: Path, function: str) -> Measure:
     except OSError as error:
         raise CallError(f"{path}: {error.strerror}: expected the file of the function {function}") from None
     place = str(path.absolute())
-    try:
-        with redirect_stdout(sys.stderr):  # stdout is for what comes of the study
-            module = load(place, source)
-    except RunError as error:
-        raise CallError(str(error)) from None
-    if not callable(getattr(module, function, None)):
-        raise CallError(f"{path}: there is no function {function}, expected one: {function}(options, sample) -> number")
+    check(place, source, function)
     return lambda options, sample: Calling(options, sample, objective, place, source)

@@ -5,6 +5,7 @@ of a function. So it does not matter what becomes of a file meanwhile, nor on wh
 
 from __future__ import annotations
 
+import ast
 import io
 import numbers
 import sys
@@ -20,7 +21,7 @@ from typing import Final
 from threadpoolctl import threadpool_limits
 
 from caboose.arena.blocks import Players
-from caboose.arena.errors import RunError, Stopped
+from caboose.arena.errors import CallError, RunError, Stopped
 from caboose.arena.results import GameInBlock
 from caboose.arena.suite.score import Entry, InterruptedScore, Score, score
 from caboose.arena.suite.suite import Suite
@@ -140,7 +141,10 @@ class Calling(Sampling):
         said = io.StringIO()  # to be written by who shows how far the study is: two would write over each other
         try:
             with redirect_stdout(said):
-                function = getattr(load(self.path, self.source), self.objective.rpartition(":")[2])
+                name = self.objective.rpartition(":")[2]
+                function = getattr(load(self.path, self.source), name, None)
+                if not callable(function):
+                    raise RunError(missing(self.path, name))
                 found = function(dict(self.options), self.sample)
             # Numbers of numpy are of these kinds, too.
             value = float(found) if isinstance(found, numbers.Real) and not isinstance(found, bool) else None
@@ -158,7 +162,8 @@ class Calling(Sampling):
 
 @lru_cache(maxsize=1)
 def load(path: str, source: bytes) -> ModuleType:
-    """The module that a file with the text ``source`` makes. Raises ``RunError``."""
+    """The module that a file with the text ``source`` makes, which may import its neighbours. Raises ``RunError``."""
+    sys.path.insert(0, str(Path(path).parent))
     module = ModuleType(f"caboose_measure_{Path(path).stem}")
     module.__file__ = path
     sys.modules[module.__name__] = module  # data classes look for theirs
@@ -168,6 +173,33 @@ def load(path: str, source: bytes) -> ModuleType:
         raise RunError(f"{path}: it cannot be loaded: {told(error, path)}") from None
     threadpool_limits(1, user_api="blas")  # the cores are for other samples
     return module
+
+
+def check(path: str, source: bytes, name: str) -> None:
+    """Raises ``CallError`` for a file that is no program or defines no function ``name``. Does not run it: whatever it
+    does is for a process that does nothing else."""
+    try:
+        tree = ast.parse(source, path)
+    except (SyntaxError, ValueError) as error:  # a null byte
+        raise CallError(f"{path}: it cannot be loaded: {told(error, path)}") from None
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                found = node.name == name
+            case ast.Name(ctx=ast.Store()):
+                found = node.id == name
+            case ast.alias():
+                found = (node.asname or node.name) in (name, "*")
+            case _:
+                found = False
+        if found:
+            return
+    raise CallError(missing(path, name))
+
+
+def missing(path: str, name: str) -> str:
+    """What people are told where there is no function ``name``."""
+    return f"{path}: there is no function {name}, expected one: {name}(options, sample) -> number"
 
 
 def told(error: BaseException, path: str) -> str:
