@@ -7,7 +7,7 @@ import random
 import re
 import sqlite3
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import numpy as np
@@ -19,14 +19,18 @@ from caboose.arena.executors import PoolExecutor
 from caboose.arena.tune.average import Averaged
 from caboose.arena.tune.config import read_study
 from caboose.arena.tune.fit import Fit
+from caboose.arena.tune.measures import make_measure
 from caboose.arena.tune.methods import METHODS, make_search, start
 from caboose.arena.tune.observations import Observations
 from caboose.arena.tune.proposers import load
+from caboose.arena.tune.run import make_study
 from caboose.arena.tune.search import Job
+from caboose.arena.tune.settle import settle
 from caboose.arena.tune.space import Parameter, Space, Values
 from caboose.arena.tune.spsa import WALK, gains, perturbed
 from caboose.arena.tune.store import DATABASE, SCHEMA
 from caboose.arena.tune.verify import verification
+from caboose.bots import BOTS
 from reading_pages import read_page
 from studying import GAMES, MADE_UP, begin_study, facts, killed, run_study, write_study
 
@@ -37,6 +41,9 @@ SPACE = Space(
     )
 )
 BEST = (70.0, 200.0)
+ROOT = Path(__file__).parents[1]
+TUNING = ROOT / "docs" / "tuning.md"
+STUDIES = sorted((ROOT / "benchmarks" / "studies").glob("*.toml"))
 
 
 def height(values: Values) -> float:
@@ -516,3 +523,14 @@ def test_power_of_a_match(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert run_cli(["power", str(tmp_path / "nothing")]) == 2
     assert run_cli(["power"]) == 2 and run_cli(["power", "--sd", "0"]) == 2
     assert run_cli(["power", str(tmp_path / "m.json"), "--players", "3"]) == 2
+
+
+@pytest.mark.parametrize("path", STUDIES, ids=[path.stem for path in STUDIES])
+def test_the_studies_that_the_page_tells_of_can_begin(path: Path) -> None:
+    spec = read_study(path)
+    assert spec.engine.builtin
+    declared = {option.name: option for option in BOTS[spec.engine.builtin].declared}
+    with ExitStack() as stack:
+        study = make_study(spec, settle(spec, declared), None if spec.games else make_measure(spec, stack))
+    assert list(study.space.names) == [parameter.name for parameter in spec.parameters]
+    assert path.name.removesuffix(".toml") in TUNING.read_text()

@@ -180,6 +180,12 @@ def _print_recommendation(console: Console, study: Study, surface: Response) -> 
 def _print_verdict(console: Console, study: Study, result: Result) -> None:
     verdict = result.verdict
     if verdict is None:
+        if result.recommendation.values != study.space.current:
+            _say(
+                console,
+                f"It was not tested on {study.spec.fresh} (verify.blocks is 0), so that no gain is proven.",
+                "bold",
+            )
         return
     for line in verdict_lines(study, verdict):
         _say(console, line)
@@ -211,7 +217,7 @@ def verdict_lines(study: Study, verdict: Verdict) -> Sequence[str]:
     late = "A test stops when the difference looks large, so that its mean is on the large side."
     return [
         f"Verified on {study.spec.fresh}: {gain_text(verdict.gain)} ± {number(verdict.half)}{unit} over "
-        f"{verdict.units:,} pairs, {verdict.blocks:,} {study.spec.pieces}{games}.",
+        f"{_counted(verdict.units, 'pair')}, {verdict.blocks:,} {study.spec.pieces}{games}.",
         f"Test of 0 against {gain_text(verdict.wanted)}: {verdict.verdict}, LLR {verdict.llr:.2f} ({low:.2f}, "
         f"{high:.2f}).{f' {late}' if verdict.holds else ''}",
     ]
