@@ -68,9 +68,14 @@ class Fit:
             z = (at - centre) / unit
             return value + 0.5 * float(z @ z), slope + z / unit
 
+        begun = cost(begin)
+
+        def cost_again(at: Floats) -> tuple[float, Floats]:
+            return begun if np.array_equal(at, begin) else cost(at)
+
         reach = list(zip(centre - REACH * spread, centre + REACH * spread, strict=True))
-        options = {"maxiter": STEPS, "ftol": NEAR / max(abs(cost(begin)[0]), 1.0)}
-        found = minimize(cost, begin, jac=True, bounds=reach, method="L-BFGS-B", options=options)
+        options = {"maxiter": STEPS, "ftol": NEAR / max(abs(begun[0]), 1.0)}
+        found = minimize(cost_again, begin, jac=True, bounds=reach, method="L-BFGS-B", options=options)
         return float(found.fun), np.asarray(found.x)
 
     def _unlikely(self, at: Floats) -> tuple[float, Floats]:
