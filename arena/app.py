@@ -77,6 +77,8 @@ def run_app(app: typer.Typer, arguments: Sequence[str], failed: int = 1, again: 
         return failed
     except OSError as error:
         return _fail(f"{error.filename or 'standard output'}: {error.strerror}", failed)
+    except MemoryError:
+        return _fail("the memory does not suffice", failed)
     except Exception:
         traceback.print_exc()  # a mistake of ours; its exit code must not look like an answer
         return failed

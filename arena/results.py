@@ -17,11 +17,13 @@ from pathlib import Path
 from typing import Any, Final, overload
 
 from caboose.arena.codec import DecodeError, decode, encode
+from caboose.arena.reading import read_text
 from caboose.protocol.referee import Fault, GameResult
 from caboose.protocol.timing import TimeControl
 
 FORMAT: Final = "caboose match"
 FORMAT_VERSION: Final = 1
+MOST: Final = 1 << 32  # characters of a file; a million games take far less
 
 
 class ResultError(ValueError):
@@ -190,7 +192,7 @@ def temporary_beside(path: Path) -> Path:
 def read_result(path: Path) -> MatchResult:
     """The result that ``write_result`` wrote. Raises ``ResultError`` and ``OSError``."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8-sig"))
+        data = json.loads(read_text(path, MOST))
     except ValueError as error:
         raise ResultError(f"{path}: not JSON: {error}") from None
     if not isinstance(data, dict) or data.pop("format", None) != FORMAT:

@@ -15,6 +15,7 @@ from caboose.arena.commands.ladder_show import ListsOption, chosen_lists
 from caboose.arena.ladder.config import FILE, read_spec
 from caboose.arena.ladder.folder import runner
 from caboose.arena.ladder.run import open_store
+from caboose.arena.reading import read_text
 
 PAGE: Final = "report.html"
 
@@ -47,7 +48,7 @@ def report(
         check_matplotlib()
     spec = read_spec(folder)
     made = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC by Caboose {caboose_version()}"
-    text = (folder / FILE).read_text(encoding="utf-8-sig")
+    text = read_text(folder / FILE)
     with open_store(folder) as store, store.snapshot():
         rows = chosen_lists(folder, store, list or [])
         found = make_report(folder, spec, store, rows, runner=runner(folder), made=made, text=text)

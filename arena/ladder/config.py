@@ -17,6 +17,7 @@ from caboose.arena.controls import make_control, parse_tc
 from caboose.arena.errors import CallError
 from caboose.arena.lineup import Contestant, Entrant, builtin_command, make_builtin
 from caboose.arena.naming import MAX_LABEL
+from caboose.arena.reading import read_text
 from caboose.arena.scaling import parse_reference
 from caboose.engine.rules import MAX_PLAYERS, MIN_PLAYERS, OPTIONS, Rules, RulesError
 from caboose.protocol.child import Resources
@@ -108,7 +109,7 @@ def read_spec(folder: Path) -> LadderSpec:
     """The ladder in ``folder``. Raises ``CallError``, which names the file, and the line or the key."""
     path = folder / FILE
     try:
-        text = path.read_text(encoding="utf-8-sig")  # some editors begin it with a byte order mark
+        text = read_text(path)
     except OSError as error:
         why = f"there is no {FILE}, expected a ladder" if isinstance(error, FileNotFoundError) else error.strerror
         raise CallError(f"{folder}: {why}") from None

@@ -17,6 +17,7 @@ from caboose.arena.errors import CallError, RunError
 from caboose.arena.ladder.config import FILE, FORMAT, LadderSpec, parse_spec, read_spec
 from caboose.arena.ladder.folder import DATABASE
 from caboose.arena.ladder.store import Store
+from caboose.arena.reading import read_text
 from caboose.arena.results import temporary_beside
 
 _HEADING: Final = "A ladder; `caboose ladder --help` and docs/ladder.md tell more."
@@ -101,7 +102,7 @@ def _change(folder: Path, change: Callable[[tomlkit.TOMLDocument], None]) -> Lad
         lock = os.open(folder, os.O_RDONLY)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX)  # two changes at once: one after the other
-            document = tomlkit.parse(path.read_text(encoding="utf-8-sig"))
+            document = tomlkit.parse(read_text(path))
             change(document)
             text = tomlkit.dumps(document)
             spec = parse_spec(text, path)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final, NoReturn, TypeVar
 
 from caboose.arena.errors import CallError, RunError
+from caboose.arena.reading import read_whole
 from caboose.arena.suite.suite import FORMAT, PHASES, Header, Loss, Place, Position, Suite
 from caboose.engine.moves import Move
 from caboose.engine.round import Observation
@@ -123,7 +124,7 @@ def read_suite(name: str) -> Suite:
     try:
         packed = files("caboose.arena.suite").joinpath(_PACKED).read_bytes() if name == STANDARD else None
         with Path(name).open("rb") if packed is None else io.BytesIO(packed) as file:
-            data = unpacked(file).read()
+            data = read_whole(unpacked(file))
     except DAMAGED as error:
         raise RunError(f"{name}: the packed file is damaged: {error}") from None
     except OSError as error:

@@ -17,11 +17,12 @@ from caboose.arena.bench import positions
 from caboose.arena.errors import CallError
 from caboose.arena.ladder.config import EngineSpec
 from caboose.arena.lineup import Contestant
+from caboose.arena.reading import read_whole
 from caboose.arena.suite.file import read_suite
 from caboose.arena.suite.score import Entry, Score
 from caboose.arena.tune.config import STANDARD, StudySpec
 from caboose.arena.tune.depth import HALVED_MOVETIME, HALVED_NODES, Depth
-from caboose.arena.tune.sampling import Asking, Calling, Here, Options, Sampling, check, not_lost
+from caboose.arena.tune.sampling import Asking, Calling, Here, Options, Sampling, check_function, not_lost
 from caboose.engine.play import Bot, Info, Limits
 from caboose.protocol.faults import EngineFault
 from caboose.protocol.process import EngineProcess
@@ -194,9 +195,10 @@ class Agreeing:
 
 def _calling(objective: str, path: Path, function: str) -> Measure:
     try:
-        source = path.read_bytes()
+        with path.open("rb") as file:
+            source = read_whole(file)
     except OSError as error:
         raise CallError(f"{path}: {error.strerror}: expected the file of the function {function}") from None
     place = str(path.absolute())
-    check(place, source, function)
+    check_function(place, source, function)
     return lambda options, sample: Calling(options, sample, objective, place, source)

@@ -175,7 +175,7 @@ def load(path: str, source: bytes) -> ModuleType:
     return module
 
 
-def check(path: str, source: bytes, name: str) -> None:
+def check_function(path: str, source: bytes, name: str) -> None:
     """Raises ``CallError`` for a file that is no program or defines no function ``name``. Does not run it: whatever it
     does is for a process that does nothing else."""
     try:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from caboose.arena.errors import CallError
 from caboose.arena.ladder.config import Table
+from caboose.arena.reading import read_text
 
 Path_ = tuple[str | int, ...]
 """Where something stands: names of tables and keys, and numbers of tables of a list, from 0."""
@@ -116,7 +117,7 @@ class LinedTable(Table):
 def read_toml(path: Path) -> LinedTable:
     """A file as a table. Raises ``CallError``."""
     try:
-        text = path.read_text(encoding="utf-8-sig")  # some editors begin it with a byte order mark
+        text = read_text(path)
     except OSError as error:
         raise CallError(f"{path}: {error.strerror}: expected the file of a study") from None
     except UnicodeDecodeError as error:
