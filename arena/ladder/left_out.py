@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
-from caboose.arena.ladder.store import BlockKey, Store
+from caboose.arena.ladder.store import BlockKey, Store, same
 
 _META: Final = "left out"
 
@@ -18,17 +18,17 @@ class LeftOut:
         self._store = store
         kept = json.loads(store.meta(_META) or "[]")
         self._new: set[BlockKey] = set()  # those of this run
-        self._blocks = {BlockKey(list, number, tuple(lineup)): why for list, number, lineup, why in kept}
+        self._blocks = {_plain(BlockKey(list, number, tuple(lineup))): why for list, number, lineup, why in kept}
 
     def add(self, key: BlockKey, why: str) -> None:
         """A block was given up."""
-        self._blocks[key] = why
-        self._new.add(key)
+        self._blocks[_plain(key)] = why
+        self._new.add(_plain(key))
         self._keep()
 
     def played(self, key: BlockKey) -> None:
         """A block was played, perhaps one of them."""
-        if self._blocks.pop(key, None) is not None:
+        if self._blocks.pop(_plain(key), None) is not None:
             self._keep()
 
     def told(self, *, new: bool = False) -> Sequence[str]:
@@ -44,3 +44,8 @@ class LeftOut:
 
     def _keep(self) -> None:
         self._store.set_meta(_META, json.dumps([[*key, why] for key, why in self._blocks.items()]))
+
+
+def _plain(key: BlockKey) -> BlockKey:
+    """A block, in whatever order its line-up is named."""
+    return key._replace(lineup=same(key.lineup))

@@ -30,6 +30,7 @@ from caboose.arena.ladder.findings import (
     settling,
     spreads,
 )
+from caboose.arena.ladder.notices import notices
 from caboose.arena.ladder.status import status_data
 from caboose.arena.ladder.store import FaultFound, ListRow, Store
 from caboose.arena.ladder.tables import SURE
@@ -94,7 +95,10 @@ def make_report(
     figures: list[Figure] = []
     if len(board.games):
         found = _find(board)
-        _summary(page.section("Summary"), found, [row.name for row in lists])
+        summary = page.section("Summary")
+        _summary(summary, found, [row.name for row in lists])
+        for text in notices(store, lists):
+            summary.verdict("bad", text)
         figures += _standings(page.section("Standings"), found)
         _pairs(page.section("Every pair"), found)
         figures += _margins(page.section("Margins"), found)

@@ -1,17 +1,22 @@
 """All results of a ladder, in one SQLite database: a row for each game, a block in one piece.
 
 Whatever ends the process, a block is there whole or not at all. The columns are told in ``docs/ladder.md``.
+
+A block that was played twice, as earlier Cabooses did when engines changed their order, is read once: a view without
+the second one stands before the table ``blocks``.
 """
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Final, NamedTuple, Self
 
 import numpy as np
@@ -26,6 +31,8 @@ APPLICATION: Final = 0x4361624C  # "CabL", by which a database is known to be a 
 SCHEMA: Final = 1
 CHUNK: Final = 20_000  # games that are read at once
 _CACHE: Final = -16_384  # KiB
+_IN_MEMORY: Final = ":memory:"
+_ORDER: Final = "order of list "  # of engines; a setting for each list
 
 Integers = npt.NDArray[np.int64]
 
@@ -54,6 +61,13 @@ CREATE INDEX faults_of_block ON faults (block);
 # Only where it is needed, so that a Caboose that does not know it can use the others.
 _SCALES: Final = """
 CREATE TABLE IF NOT EXISTS scales (block INTEGER PRIMARY KEY REFERENCES blocks, factor REAL NOT NULL)
+"""
+
+
+# A temporary view goes before a table of the same name, so that whoever reads blocks reads these.
+_HIDDEN: Final = """
+CREATE TEMP TABLE twice (id INTEGER PRIMARY KEY);
+CREATE TEMP VIEW blocks AS SELECT * FROM main.blocks WHERE id NOT IN (SELECT id FROM twice)
 """
 
 
@@ -126,6 +140,7 @@ class Store:
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self._path = path
         self._connection = connection
+        self._twice = False
 
     @classmethod
     def create(cls, path: Path, meta: dict[str, str]) -> None:
@@ -139,6 +154,21 @@ class Store:
             raise RunError(f"{path}: there is no such database: expected a ladder")
         connection = open_database(path, "a ladder", application=APPLICATION, schema=SCHEMA, writing=writing)
         connection.execute(f"PRAGMA cache_size = {_CACHE}")
+        store = cls(path, connection)
+        try:
+            store._hide_twice()
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    @classmethod
+    def empty(cls, path: Path = Path(_IN_MEMORY), meta: Mapping[str, str] = MappingProxyType({})) -> Store:
+        """What a new database at ``path`` would be, in memory alone."""
+        connection = sqlite3.connect(_IN_MEMORY, isolation_level=None)
+        for statement in _TABLES.split(";"):
+            connection.execute(statement)
+        connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
         return cls(path, connection)
 
     def __enter__(self) -> Self:
@@ -205,6 +235,33 @@ class Store:
             assert done.lastrowid is not None
             return ListRow(done.lastrowid, name, players, setup)
 
+    def change_list(self, list: int, players: int, setup: str) -> None:
+        """Keeps what a list is now, of which there are no blocks yet."""
+        with self._writing() as connection:
+            connection.execute("UPDATE lists SET players = ?, setup = ? WHERE id = ?", (players, setup, list))
+
+    def rename(self, old: str, new: str) -> None:
+        """Gives all entries of a name another one, which none has."""
+        with self._writing() as connection:
+            connection.execute("UPDATE entries SET name = ? WHERE name = ?", (new, old))
+            for row in connection.execute("SELECT id FROM lists").fetchall():
+                order = [new if name == old else name for name in self.order(row[0])]
+                self._set_order(connection, row[0], order)
+
+    def order(self, list: int) -> Sequence[str]:
+        """The engines of a list in the order in which they came to it, which is their order in its line-ups."""
+        found: Sequence[str] = json.loads(self.meta(f"{_ORDER}{list}") or "[]")
+        return found
+
+    def set_order(self, list: int, names: Sequence[str]) -> None:
+        """Keeps the order of a list's engines."""
+        with self._writing() as connection:
+            self._set_order(connection, list, names)
+
+    @staticmethod
+    def _set_order(connection: sqlite3.Connection, list: int, names: Sequence[str]) -> None:
+        connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"{_ORDER}{list}", json.dumps(names)))
+
     # --- blocks ---
 
     def commit(
@@ -223,7 +280,7 @@ class Store:
             at, length = record or (None, None)
             lineup = lineup_text(key.lineup)
             done = connection.execute(
-                "INSERT INTO blocks (list, number, lineup, finished, record, length) VALUES (?, ?, ?, ?, ?, ?)",
+                "INSERT INTO main.blocks (list, number, lineup, finished, record, length) VALUES (?, ?, ?, ?, ?, ?)",
                 (key.list, key.number, lineup, finished, at, length),
             )
             block = done.lastrowid
@@ -271,14 +328,25 @@ class Store:
 
     def counts(self, list: int | None = None) -> tuple[int, int]:
         """How many blocks there are, and games."""
-        if list is None:
-            ((blocks,),) = self._rows("SELECT count(*) FROM blocks")
-            ((games,),) = self._rows("SELECT count(*) FROM games")
-        else:
-            ((blocks,),) = self._rows("SELECT count(*) FROM blocks WHERE list = ?", list)
-            sql = "SELECT coalesce(sum(players), 0) FROM blocks JOIN lists ON lists.id = list WHERE list = ?"
-            ((games,),) = self._rows(sql, list)
+        sql = """SELECT count(*), coalesce(sum(players), 0) FROM blocks JOIN lists ON lists.id = list
+            WHERE list = ?1 OR ?1 IS NULL"""
+        ((blocks, games),) = self._rows(sql, list)
         return blocks, games
+
+    def twice(self) -> Mapping[str, int]:
+        """How many blocks of each list are there a second time, and are read once; only lists that have some."""
+        if not self._twice:
+            return {}
+        sql = """SELECT name, count(*) FROM twice JOIN main.blocks ON blocks.id = twice.id
+            JOIN lists ON lists.id = list GROUP BY list ORDER BY list"""
+        return dict(self._rows(sql))
+
+    def lost(self, list: int) -> Iterator[tuple[BlockKey, int, int]]:
+        """How many games an entry lost by its faults in a block of a list: the block, the entry, the games."""
+        sql = """SELECT number, lineup, entry, count(DISTINCT game) FROM faults JOIN blocks ON blocks.id = block
+            WHERE list = ? AND NOT replayed GROUP BY block, entry ORDER BY number, lineup"""
+        for number, lineup, entry, games in self._rows(sql, list):
+            yield BlockKey(list, number, lineup_of(lineup)), entry, games
 
     def games(self, block: int) -> list[Seats]:
         """The games of a block: a row for each seat."""
@@ -332,15 +400,40 @@ class Store:
         """Of how many blocks the limits of time were scaled, and the least and the largest factor; 1 for none."""
         if not list(self._rows("SELECT 1 FROM sqlite_master WHERE name = 'scales'")):
             return 0, 1.0, 1.0
-        ((count, least, most),) = self._rows("SELECT count(*), min(factor), max(factor) FROM scales")
+        sql = "SELECT count(*), min(factor), max(factor) FROM scales JOIN blocks ON blocks.id = block"
+        ((count, least, most),) = self._rows(sql)
         return int(count), float(least or 1), float(most or 1)
 
     def record_end(self, list: int) -> int:
         """Where the games of a list end that stand in its record file and belong to blocks that are kept."""
-        ((end,),) = self._rows("SELECT coalesce(max(record + length), 0) FROM blocks WHERE list = ?", list)
+        # Of all blocks: what stands behind that will be cut off.
+        ((end,),) = self._rows("SELECT coalesce(max(record + length), 0) FROM main.blocks WHERE list = ?", list)
         return int(end)
 
     # --- the ways to it ---
+
+    def _hide_twice(self) -> None:
+        """Hides blocks that are there a second time, with their engines in another order."""
+        orders: dict[tuple[int, tuple[int, ...]], int] = Counter()
+        for list, lineup in self._rows("SELECT DISTINCT list, lineup FROM blocks"):
+            orders[list, same(lineup_of(lineup))] += 1
+        suspects = {list for (list, _), found in orders.items() if found > 1}
+        seen: set[tuple[int, int, tuple[int, ...]]] = set()
+        hidden = []
+        for list in sorted(suspects):
+            sql = "SELECT id, number, lineup FROM blocks WHERE list = ? ORDER BY id"  # the first one counts
+            for id, number, lineup in self._rows(sql, list):
+                key = (list, number, same(lineup_of(lineup)))
+                if key in seen:
+                    hidden.append((id,))
+                seen.add(key)
+        self._twice = bool(hidden)
+        if hidden:
+            with told(self._path):
+                self._connection.execute("PRAGMA temp_store = MEMORY")  # there may be no room, or no right to write
+                for statement in _HIDDEN.split(";"):
+                    self._connection.execute(statement)
+                self._connection.executemany("INSERT INTO twice VALUES (?)", hidden)
 
     def _rows(self, sql: str, *values: object) -> Iterator[tuple]:  # type: ignore[type-arg]
         with told(self._path):
@@ -362,6 +455,11 @@ class Store:
 def lineup_text(lineup: Sequence[int]) -> str:
     """A line-up as it is kept."""
     return " ".join(map(str, lineup))
+
+
+def same(lineup: Sequence[int]) -> tuple[int, ...]:
+    """What line-ups have in common that differ in their order alone: they play the same deals in the same seats."""
+    return tuple(sorted(lineup))
 
 
 def lineup_of(text: str) -> tuple[int, ...]:
