@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from caboose.arena.bootstrap import Estimate
+from caboose.arena.fairness import LEVEL
 from caboose.arena.ladder.board import Totals, read_totals
 from caboose.arena.ladder.notices import notices
 from caboose.arena.ladder.store import ListRow, Store
@@ -19,7 +20,7 @@ from caboose.arena.ratings import Standing, Standings
 
 FORMAT: Final = "caboose ladder standings"
 FORMAT_VERSION: Final = 1
-SURE: Final = 0.01  # a p-value below which seats are told to differ
+SURE: Final = LEVEL
 
 
 def print_standings(console: Console, store: Store, lists: Sequence[ListRow], *, times: bool = False) -> None:
