@@ -54,8 +54,9 @@ def add(folder: Path, kind: str, values: Mapping[str, Any]) -> LadderSpec:
             table.add(key, _item(value))
         array = document.get(kind)
         if not isinstance(array, AoT):
-            if array is not None:
+            if array:
                 raise CallError(f"{folder / FILE}: {kind}: expected tables, each begun by [[{kind}]]")
+            document.pop(kind, None)  # an empty array
             document.append(kind, tomlkit.aot())
             array = document[kind]
         assert isinstance(array, AoT)
@@ -71,6 +72,8 @@ def remove(folder: Path, kind: str, name: str) -> LadderSpec:
     def change(document: tomlkit.TOMLDocument) -> None:
         array, at = _found(folder, document, kind, name)
         del array[at]
+        if not array:
+            del document[kind]
         if kind == "engine":
             for table in document.get("list", []):
                 _forget(table, name)
