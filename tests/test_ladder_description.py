@@ -333,8 +333,8 @@ def test_who_always_fails_is_drawn_no_more_than_evenly() -> None:
     sat = []
     for number in range(8):
         store = Played(failing=2)
-        keys = {"format": "random", "players": 2, "blocks": 150, "set_aside": 0, "generation": 4}
-        drain(schedule_of(store, "abcd", name=f"m{number}", **keys), store)
+        keys: dict[str, Any] = {"players": 2, "blocks": 150, "set_aside": 0, "generation": 4}
+        drain(schedule_of(store, "abcd", name=f"m{number}", format="random", **keys), store)
         sat.append(sum(2 in key.lineup for key in store.keys))
     # 75 of 150 is even, and by chance a mean of 8 is 2 off; it was 105 when nothing held it.
     assert np.mean(sat) < 75 + 3 * np.sqrt(150 / 4 / 8)

@@ -353,8 +353,8 @@ class RandomTables:
         return [at for at, engine in enumerate(self._engines) if not self._tally.aside(engine)]
 
     def _draw_generation(self) -> None:
-        for lineup, lost in self._ended.pop(self._drawn - LAG, {}).values():
-            self._tally.add(lineup, lost)
+        for ended, lost in self._ended.pop(self._drawn - LAG, {}).values():
+            self._tally.add(ended, lost)
         for _, (table, places) in sorted(self._results.pop(self._drawn - LAG, {}).items()):
             if len(table) > 1:
                 self._skills = self._skills.after(table, places)
