@@ -229,3 +229,17 @@ def test_adding_a_command_that_does_not_start_warns_at_once(tmp_path: Path, caps
         in told(capsys, "add", folder, command, "--name", "own2", "--option", "Depth=1")[1]
     )
     assert [engine.name for engine in read_spec(Path(folder)).engines][4:] == ["gone", "gone2", "own", "own2"]
+
+
+@pytest.mark.parametrize("key", ["set aside", "not started"])
+@pytest.mark.parametrize("text", ["[1", "7", '{"1": [[99, 5]]}', '{"1": 3}', "null"])
+def test_settings_that_make_no_sense_are_told(
+    key: str, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_ladder(tmp_path / "x", {"name": "m", "players": 2, "blocks": 1}, engines=("greedy", "random"))
+    play_all(tmp_path / "x")
+    with open_store(tmp_path / "x", writing=True) as store:
+        store.set_meta(key, text)
+    sound = key == "not started" and text.startswith("{")  # names, and whatever is told of them
+    err = told(capsys, "status", str(tmp_path / "x"), code=0 if sound else 1)[1]
+    assert sound or f"the database is damaged (the setting '{key}' cannot be read)" in err

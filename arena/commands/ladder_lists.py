@@ -46,7 +46,7 @@ EnginesOption = Annotated[
     typer.Option(
         "--engine",
         metavar="NAME",
-        help="Who plays; all, if none is named. May be repeated.",
+        help="Who plays; all engines by default. May be repeated.",
         rich_help_panel=SEATING,
     ),
 ]
@@ -260,7 +260,7 @@ def edit_list(
 
 
 def _rounds(text: str | None) -> int | str | None:
-    return int(text) if text is not None and text.isdigit() else text
+    return int(text) if text is not None and text.isascii() and text.isdigit() else text
 
 
 def _rules(texts: list[str] | None) -> dict[str, str] | None:

@@ -24,7 +24,7 @@ def notices(store: Store, lists: Sequence[ListRow] | None = None) -> list[str]:
     ]
     labels = {entry.id: entry.label for entry in store.entries()}
     told += [
-        aside_text(name, labels[each.entry], each)
+        aside_text(name, labels.get(each.entry, str(each.entry)), each)
         for name, found in kept_aside(store).items()
         for each in found
         if name in names
@@ -42,31 +42,33 @@ def aside_text(list: str, label: str, aside: Aside) -> str:
 
 def keep_aside(store: Store, list: int, found: Sequence[Aside]) -> None:
     """Keeps who is set aside in a list."""
-    kept = {key: value for key, value in json.loads(store.meta(_ASIDE) or "{}").items() if key != str(list)}
+    before = store.setting(_ASIDE, {})
+    kept = {key: value for key, value in before.items() if key != str(list)}
     if found:
         kept[str(list)] = [[each.entry, each.lost, each.games] for each in found]
-    text = json.dumps(kept)
-    if text != (store.meta(_ASIDE) or "{}"):
-        store.set_meta(_ASIDE, text)
+    if kept != before:
+        store.set_meta(_ASIDE, json.dumps(kept))
 
 
 def kept_aside(store: Store) -> Mapping[str, Sequence[Aside]]:
     """Who is set aside, by the name of the list."""
-    kept = json.loads(store.meta(_ASIDE) or "{}")
     rows = {str(row.id): row.name for row in store.lists()}
-    return {rows[key]: [Aside(*each) for each in found] for key, found in kept.items() if key in rows}
+    kept = store.setting(_ASIDE, {})
+    try:
+        return {rows[key]: [Aside(*map(int, each)) for each in found] for key, found in kept.items() if key in rows}
+    except (TypeError, ValueError):
+        raise store.damaged(_ASIDE) from None
 
 
 def keep_absent(store: Store, absent: Mapping[str, str]) -> None:
     """Keeps which engines did not start in this run, and why."""
-    text = json.dumps(absent)
-    if text != (store.meta(_ABSENT) or "{}"):
-        store.set_meta(_ABSENT, text)
+    if store.setting(_ABSENT, {}) != absent:
+        store.set_meta(_ABSENT, json.dumps(absent))
 
 
 def kept_absent(store: Store) -> Mapping[str, str]:
     """The engines that did not start in the last run, and why."""
-    kept: Mapping[str, str] = json.loads(store.meta(_ABSENT) or "{}")
+    kept: Mapping[str, str] = store.setting(_ABSENT, {})
     return kept
 
 

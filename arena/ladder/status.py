@@ -56,7 +56,10 @@ def status_data(folder: Path, spec: LadderSpec, store: Store, runner: str) -> di
         "left_out": [*LeftOut(store).told()],
         "notices": notices(store),
         "set_aside": {
-            name: [{"entry": labels[each.entry], "lost": each.lost, "games": each.games} for each in found]
+            name: [
+                {"entry": labels.get(each.entry, str(each.entry)), "lost": each.lost, "games": each.games}
+                for each in found
+            ]
             for name, found in kept_aside(store).items()
         },
         "not_started": dict(kept_absent(store)),

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType, TracebackType
-from typing import Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -200,6 +200,21 @@ class Store:
         rows = self._rows("SELECT value FROM meta WHERE key = ?", key)
         return next((str(value) for (value,) in rows), "")
 
+    def setting(self, key: str, default: Any) -> Any:
+        """A setting that is kept as JSON, of the type of ``default``, which it is if it was never set."""
+        text = self.meta(key)
+        try:
+            value = json.loads(text) if text else default
+        except ValueError:
+            value = None
+        if type(value) is not type(default):
+            raise self.damaged(key)
+        return value
+
+    def damaged(self, key: str) -> RunError:
+        """What is raised for a setting that makes no sense."""
+        return RunError(damaged(self._path, f"the setting {key!r} cannot be read"))
+
     def set_meta(self, key: str, value: str) -> None:
         """Keeps a setting."""
         with self._writing() as connection:
@@ -250,8 +265,8 @@ class Store:
 
     def order(self, list: int) -> Sequence[str]:
         """The engines of a list in the order in which they came to it, which is their order in its line-ups."""
-        found: Sequence[str] = json.loads(self.meta(f"{_ORDER}{list}") or "[]")
-        return found
+        found = self.setting(f"{_ORDER}{list}", [])
+        return [str(name) for name in found]
 
     def set_order(self, list: int, names: Sequence[str]) -> None:
         """Keeps the order of a list's engines."""
