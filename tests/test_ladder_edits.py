@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 
 from caboose.arena.errors import CallError, RunError
+from caboose.arena.ladder import edit
 from caboose.arena.ladder.config import read_spec
 from caboose.arena.ladder.edit import add, rename
 from caboose.arena.ladder.folder import DATABASE, locked
 from caboose.arena.ladder.run import Limit, open_store
 from caboose.arena.ladder.setups import difference
+from caboose.arena.ladder.store import Store
 from killing import count, facts, make_ladder, play_all
 from test_ladder_engines import told
 
@@ -66,21 +68,42 @@ def test_an_engine_that_has_not_played_has_no_other_deals(tmp_path: Path) -> Non
     assert not (tmp_path / "x" / DATABASE).exists()
 
 
-def test_a_renaming_that_was_ended_on_its_way_is_ended_by_the_same_call(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("again", [True, False])
+@pytest.mark.parametrize("described", [True, False])
+def test_a_renaming_that_was_killed_on_its_way_is_done_later(
+    again: bool, described: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from caboose.arena.ladder.store import Store
+    """``described``: the description was changed before; ``again``: by the same call, not by the next run."""
+    folder = tmp_path / "x"
+    make_ladder(folder, PAIRS)
+    play_all(folder)
+    blocks = count(folder)
 
+    def kill(*given: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        where: Any = Store if described else edit
+        patched.setattr(where, "_rename" if described else "_write", kill)
+        with pytest.raises(KeyboardInterrupt):
+            rename(folder, "greedy", "best")
+    assert ("best" in [engine.name for engine in read_spec(folder).engines]) == described
+    if again:
+        rename(folder, "greedy", "best")
+    assert play_all(folder).blocks == 0 and count(folder) == blocks
+    with open_store(folder) as store:
+        assert {entry.name for entry in store.entries()} == {
+            "best" if again or described else "greedy", "random", "planner", "mcts",
+        }  # fmt: skip
+
+
+def test_another_engine_does_not_get_the_games_of_one_that_was_removed(tmp_path: Path) -> None:
     make_ladder(tmp_path / "x", PAIRS)
     play_all(tmp_path / "x")
-    with monkeypatch.context() as patched:
-        patched.setattr(Store, "rename", lambda *given: (_ for _ in ()).throw(KeyboardInterrupt))
-        with pytest.raises(KeyboardInterrupt):
-            rename(tmp_path / "x", "greedy", "best")
-    assert "best" in [engine.name for engine in read_spec(tmp_path / "x").engines]
-    rename(tmp_path / "x", "greedy", "best")
-    blocks = count(tmp_path / "x")
-    assert play_all(tmp_path / "x").blocks == 0 and count(tmp_path / "x") == blocks
+    edit.remove(tmp_path / "x", "engine", "greedy")
+    add(tmp_path / "x", "engine", {"name": "best", "builtin": "mcts"})
+    with pytest.raises(CallError, match="there is an engine best: expected another name"):
+        rename(tmp_path / "x", "greedy", "best")
 
 
 def test_names_that_cannot_be_are_refused(tmp_path: Path) -> None:

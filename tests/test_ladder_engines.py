@@ -243,3 +243,12 @@ def test_settings_that_make_no_sense_are_told(
     sound = key == "not started" and text.startswith("{")  # names, and whatever is told of them
     err = told(capsys, "status", str(tmp_path / "x"), code=0 if sound else 1)[1]
     assert sound or f"the database is damaged (the setting '{key}' cannot be read)" in err
+
+
+@pytest.mark.parametrize("lineup", ["x", "NULL", "1 2 x"])
+def test_a_line_up_that_makes_no_sense_is_told(lineup: str, doubled: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with sqlite3.connect(doubled / DATABASE) as connection:
+        connection.execute("UPDATE blocks SET lineup = ? WHERE id = 1", (lineup,))
+    connection.close()
+    for command in ("status", "standings", "run"):
+        assert "the database is damaged (a line-up that is none)" in told(capsys, command, str(doubled), code=1)[1]

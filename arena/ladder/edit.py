@@ -115,7 +115,7 @@ def edit_list(folder: Path, name: str, values: Mapping[str, Any], unset: Sequenc
 
 def rename(folder: Path, old: str, new: str) -> LadderSpec:
     """Gives an engine another name, with which it keeps its games. Raises ``CallError`` and ``RunError``, the latter
-    also while a run plays. Where it was ended on its way, the same call ends it."""
+    also while a run plays. What was ended on its way is done by the same call, or the next run."""
     try:
         check_name(new)
     except ValueError as error:
@@ -123,10 +123,11 @@ def rename(folder: Path, old: str, new: str) -> LadderSpec:
     spec = read_spec(folder)
     with locked(folder), ExitStack() as stack:
         store = stack.enter_context(open_store(folder, writing=True)) if (folder / DATABASE).exists() else None
-        played = {entry.name for entry in store.entries()} if store is not None else set()
         names = [engine.name for engine in spec.engines]
-        halfway = old not in names and new in names and old in played
-        if new in played or (new in names and not halfway):
+        if store is not None and [*store.end_renaming(names)] == [old, new]:
+            return spec
+        played = {entry.name for entry in store.entries()} if store is not None else set()
+        if new in played or new in names:
             why = "there is an engine" if new in names else "an engine has played here that was called"
             raise CallError(f"{folder}: {why} {new}: expected another name")
 
@@ -145,10 +146,11 @@ def rename(folder: Path, old: str, new: str) -> LadderSpec:
                     if isinstance(named, list) and old in named:
                         named[named.index(old)] = new
 
-        if not halfway:
-            spec = _change(folder, change)
         if store is not None and old in played:
-            store.rename(old, new)
+            store.begin_renaming(old, new)
+        spec = _change(folder, change)
+        if store is not None:
+            store.end_renaming([engine.name for engine in spec.engines])
     return spec
 
 

@@ -6,7 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
-from caboose.arena.ladder.store import BlockKey, Store, same
+from caboose.arena.ladder.store import BlockKey, Store
+from caboose.arena.ladder.twice import same
 
 _META: Final = "left out"
 

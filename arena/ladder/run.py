@@ -111,6 +111,7 @@ def prepare(folder: Path, spec: LadderSpec, store: Store, *, leave_out: bool = F
     ``leave_out`` engines that do not start are left out, as long as two do. Raises ``CallError`` and ``RunError``."""
     if not spec.lists:
         raise CallError(f"{folder}: there is no list in it yet: expected one, by `caboose ladder add-list`")
+    store.end_renaming([engine.name for engine in spec.engines])
     if store.meta("seed") != str(spec.seed):
         raise CallError(f"{folder}: the seed has changed since the ladder was made: expected {store.meta('seed')}")
     if any(engine.sandbox for engine in spec.engines):

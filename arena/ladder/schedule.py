@@ -20,7 +20,8 @@ from caboose.arena.errors import CallError
 from caboose.arena.ladder.config import PAIR, ListSpec
 from caboose.arena.ladder.rows import Seats
 from caboose.arena.ladder.set_aside import Aside, FaultTally, lost_games
-from caboose.arena.ladder.store import BlockKey, Store, same
+from caboose.arena.ladder.store import BlockKey, Store
+from caboose.arena.ladder.twice import same
 from caboose.arena.pairing import Skills, next_table, unknown
 
 MOST_LINEUPS: Final = 100_000
@@ -203,7 +204,8 @@ class AllLineups:
                     idle = 0
                     self._flying.add(block)
                     yield BlockKey(self._list, number, lineup)
-            before.append(block)
+            if self._tally.most:
+                before.append(block)
             if idle > most_idle:  # nobody can play any more, unless one of those that do changes that
                 if not self._flying:
                     self.skipped = self.total - self.played

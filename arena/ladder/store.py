@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
@@ -25,6 +24,7 @@ import numpy.typing as npt
 from caboose.arena.database import create_database, damaged, open_database, told
 from caboose.arena.errors import RunError
 from caboose.arena.ladder.rows import SEAT, FaultRow, Seats
+from caboose.arena.ladder.twice import hide_twice, lineup_of, lineup_text
 from caboose.protocol.referee import Fault
 
 APPLICATION: Final = 0x4361624C  # "CabL", by which a database is known to be a ladder's
@@ -32,6 +32,7 @@ SCHEMA: Final = 1
 CHUNK: Final = 20_000  # games that are read at once
 _CACHE: Final = -16_384  # KiB
 _IN_MEMORY: Final = ":memory:"
+_RENAMING: Final = "renaming"
 _ORDER: Final = "order of list "  # of engines; a setting for each list
 
 Integers = npt.NDArray[np.int64]
@@ -61,13 +62,6 @@ CREATE INDEX faults_of_block ON faults (block);
 # Only where it is needed, so that a Caboose that does not know it can use the others.
 _SCALES: Final = """
 CREATE TABLE IF NOT EXISTS scales (block INTEGER PRIMARY KEY REFERENCES blocks, factor REAL NOT NULL)
-"""
-
-
-# A temporary view goes before a table of the same name, so that whoever reads blocks reads these.
-_HIDDEN: Final = """
-CREATE TEMP TABLE twice (id INTEGER PRIMARY KEY);
-CREATE TEMP VIEW blocks AS SELECT * FROM main.blocks WHERE id NOT IN (SELECT id FROM twice)
 """
 
 
@@ -255,9 +249,27 @@ class Store:
         with self._writing() as connection:
             connection.execute("UPDATE lists SET players = ?, setup = ? WHERE id = ?", (players, setup, list))
 
-    def rename(self, old: str, new: str) -> None:
-        """Gives all entries of a name another one, which none has."""
+    def begin_renaming(self, old: str, new: str) -> None:
+        """Keeps that an engine is going to be renamed, in its description first."""
+        self.set_meta(_RENAMING, json.dumps([old, new]))
+
+    def end_renaming(self, described: Collection[str]) -> Sequence[str]:
+        """Ends a renaming that was begun, or forgets it if the description, which has these engines, did not change.
+        Returns the old name and the new one where there was something to end."""
+        renaming = [str(name) for name in self.setting(_RENAMING, [])]
+        if not renaming:
+            return ()
+        old, new = renaming
+        names = {entry.name for entry in self.entries()}
+        if new in described and old not in described and old in names and new not in names:
+            self._rename(old, new)
+            return old, new
+        self.set_meta(_RENAMING, "")
+        return ()
+
+    def _rename(self, old: str, new: str) -> None:
         with self._writing() as connection:
+            connection.execute("INSERT OR REPLACE INTO meta VALUES (?, '')", (_RENAMING,))
             connection.execute("UPDATE entries SET name = ? WHERE name = ?", (new, old))
             for row in connection.execute("SELECT id FROM lists").fetchall():
                 order = [new if name == old else name for name in self.order(row[0])]
@@ -429,26 +441,11 @@ class Store:
 
     def _hide_twice(self) -> None:
         """Hides blocks that are there a second time, with their engines in another order."""
-        orders: dict[tuple[int, tuple[int, ...]], int] = Counter()
-        for list, lineup in self._rows("SELECT DISTINCT list, lineup FROM blocks"):
-            orders[list, same(lineup_of(lineup))] += 1
-        suspects = {list for (list, _), found in orders.items() if found > 1}
-        seen: set[tuple[int, int, tuple[int, ...]]] = set()
-        hidden = []
-        for list in sorted(suspects):
-            sql = "SELECT id, number, lineup FROM blocks WHERE list = ? ORDER BY id"  # the first one counts
-            for id, number, lineup in self._rows(sql, list):
-                key = (list, number, same(lineup_of(lineup)))
-                if key in seen:
-                    hidden.append((id,))
-                seen.add(key)
-        self._twice = bool(hidden)
-        if hidden:
-            with told(self._path):
-                self._connection.execute("PRAGMA temp_store = MEMORY")  # there may be no room, or no right to write
-                for statement in _HIDDEN.split(";"):
-                    self._connection.execute(statement)
-                self._connection.executemany("INSERT INTO twice VALUES (?)", hidden)
+        with told(self._path):
+            try:
+                self._twice = hide_twice(self._connection)
+            except (AttributeError, ValueError):
+                raise RunError(damaged(self._path, "a line-up that is none")) from None
 
     def _rows(self, sql: str, *values: object) -> Iterator[tuple]:  # type: ignore[type-arg]
         with told(self._path):
@@ -465,21 +462,6 @@ class Store:
                 if self._connection.in_transaction:  # SQLite may have ended it itself
                     self._connection.execute("ROLLBACK")
                 raise
-
-
-def lineup_text(lineup: Sequence[int]) -> str:
-    """A line-up as it is kept."""
-    return " ".join(map(str, lineup))
-
-
-def same(lineup: Sequence[int]) -> tuple[int, ...]:
-    """What line-ups have in common that differ in their order alone: they play the same deals in the same seats."""
-    return tuple(sorted(lineup))
-
-
-def lineup_of(text: str) -> tuple[int, ...]:
-    """The line-up that ``lineup_text`` wrote."""
-    return tuple(map(int, text.split()))
 
 
 def _seats(path: Path, data: bytes) -> Seats:
