@@ -330,7 +330,7 @@ class Store:
         """The blocks of a list that were played, by number."""
         sql = "SELECT number, lineup FROM blocks WHERE list = ? ORDER BY number, lineup"
         for number, lineup in self._rows(sql, list):
-            yield BlockKey(list, number, lineup_of(lineup))
+            yield BlockKey(list, number, self._lineup(lineup))
 
     def blocks(self, list: int | None = None) -> Iterator[BlockRow]:
         """The blocks, all or those of a list, by list, number and line-up."""
@@ -338,20 +338,20 @@ class Store:
         sql = f"""SELECT id, list, number, lineup, finished, record, length FROM blocks {where}
             ORDER BY list, number, lineup"""
         for id, owner, number, lineup, *rest in self._rows(sql, *([] if list is None else [list])):
-            yield BlockRow(id, BlockKey(owner, number, lineup_of(lineup)), *rest)
+            yield BlockRow(id, BlockKey(owner, number, self._lineup(lineup)), *rest)
 
     def block(self, id: int) -> BlockRow:
         """The block with this number in the database, which must be there."""
         sql = "SELECT id, list, number, lineup, finished, record, length FROM blocks WHERE id = ?"
         ((_, owner, number, lineup, *rest),) = self._rows(sql, id)
-        return BlockRow(id, BlockKey(owner, number, lineup_of(lineup)), *rest)
+        return BlockRow(id, BlockKey(owner, number, self._lineup(lineup)), *rest)
 
     def latest(self, *, faulty: bool = False) -> Iterator[BlockRow]:
         """All blocks, or those with a fault, the one that ended last first."""
         where = "WHERE id IN (SELECT block FROM faults)" if faulty else ""
         sql = f"SELECT id, list, number, lineup, finished, record, length FROM blocks {where} ORDER BY id DESC"
         for id, owner, number, lineup, *rest in self._rows(sql):
-            yield BlockRow(id, BlockKey(owner, number, lineup_of(lineup)), *rest)
+            yield BlockRow(id, BlockKey(owner, number, self._lineup(lineup)), *rest)
 
     def counts(self, list: int | None = None) -> tuple[int, int]:
         """How many blocks there are, and games."""
@@ -373,7 +373,7 @@ class Store:
         sql = """SELECT number, lineup, entry, count(DISTINCT game) FROM faults JOIN blocks ON blocks.id = block
             WHERE list = ? AND NOT replayed GROUP BY block, entry ORDER BY number, lineup"""
         for number, lineup, entry, games in self._rows(sql, list):
-            yield BlockKey(list, number, lineup_of(lineup)), entry, games
+            yield BlockKey(list, number, self._lineup(lineup)), entry, games
 
     def games(self, block: int) -> list[Seats]:
         """The games of a block: a row for each seat."""
@@ -386,7 +386,7 @@ class Store:
             ORDER BY number, lineup, game"""
         for (number, lineup), rows in groupby(self._rows(sql, list), lambda row: (row[0], row[1])):
             seats = _seats(self._path, b"".join(row[2] for row in rows))
-            key = BlockKey(list, number, lineup_of(lineup))
+            key = BlockKey(list, number, self._lineup(lineup))
             yield key, seats.reshape(-1, len(key.lineup))
 
     def all_games(self, lists: Sequence[ListRow]) -> Iterator[tuple[int, Seats]]:
@@ -442,10 +442,13 @@ class Store:
     def _hide_twice(self) -> None:
         """Hides blocks that are there a second time, with their engines in another order."""
         with told(self._path):
-            try:
-                self._twice = hide_twice(self._connection)
-            except (AttributeError, ValueError):
-                raise RunError(damaged(self._path, "a line-up that is none")) from None
+            self._twice = hide_twice(self._connection, self._lineup)
+
+    def _lineup(self, text: Any) -> tuple[int, ...]:
+        try:
+            return lineup_of(text)
+        except (AttributeError, ValueError):
+            raise RunError(damaged(self._path, "a line-up that is none")) from None
 
     def _rows(self, sql: str, *values: object) -> Iterator[tuple]:  # type: ignore[type-arg]
         with told(self._path):

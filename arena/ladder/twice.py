@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 # A temporary view goes before a table of the same name, so that whoever reads blocks reads these.
@@ -29,12 +29,15 @@ def lineup_of(text: str) -> tuple[int, ...]:
     return tuple(map(int, text.split()))
 
 
-def hide_twice(connection: sqlite3.Connection) -> bool:
+def hide_twice(connection: sqlite3.Connection, lineup_of: Callable[[str], tuple[int, ...]] = lineup_of) -> bool:
     """Hides blocks that are in a ladder's database a second time, for this connection; returns whether there are any.
     The one that was kept first counts."""
+    # Two quick looks spare nearly all ladders a slow one: a list may have a block of each number, or of each line-up.
+    sql = "SELECT DISTINCT list FROM (SELECT list FROM blocks GROUP BY list, number HAVING count(*) > 1)"
     orders: Counter[tuple[int, tuple[int, ...]]] = Counter()
-    for list, lineup in connection.execute("SELECT DISTINCT list, lineup FROM blocks"):
-        orders[list, same(lineup_of(lineup))] += 1
+    for (list,) in connection.execute(sql).fetchall():
+        for (lineup,) in connection.execute("SELECT DISTINCT lineup FROM blocks WHERE list = ?", (list,)):
+            orders[list, same(lineup_of(lineup))] += 1
     suspects = {list for (list, _), found in orders.items() if found > 1}
     seen: set[tuple[int, int, tuple[int, ...]]] = set()
     hidden = []
