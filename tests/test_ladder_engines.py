@@ -231,8 +231,8 @@ def test_adding_a_command_that_does_not_start_warns_at_once(tmp_path: Path, caps
     assert [engine.name for engine in read_spec(Path(folder)).engines][4:] == ["gone", "gone2", "own", "own2"]
 
 
-@pytest.mark.parametrize("key", ["set aside", "not started"])
-@pytest.mark.parametrize("text", ["[1", "7", '{"1": [[99, 5]]}', '{"1": 3}', "null"])
+@pytest.mark.parametrize("key", ["set aside", "not started", "left out"])
+@pytest.mark.parametrize("text", ["[1", "7", "[[1, 2]]", '{"1": [[99, 5]]}', '{"1": 3}', "null"])
 def test_settings_that_make_no_sense_are_told(
     key: str, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

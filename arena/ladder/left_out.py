@@ -17,9 +17,13 @@ class LeftOut:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        kept = json.loads(store.meta(_META) or "[]")
+        kept = store.setting(_META, [])
         self._new: set[BlockKey] = set()  # those of this run
-        self._blocks = {_plain(BlockKey(list, number, tuple(lineup))): why for list, number, lineup, why in kept}
+        try:
+            blocks = {BlockKey(list, number, tuple(lineup)): str(why) for list, number, lineup, why in kept}
+            self._blocks = {_plain(key): why for key, why in blocks.items()}
+        except (TypeError, ValueError):
+            raise store.damaged(_META) from None
 
     def add(self, key: BlockKey, why: str) -> None:
         """A block was given up."""
@@ -40,7 +44,7 @@ class LeftOut:
             f"list {names[key.list]}, block {key.number + 1} of {', '.join(labels[entry] for entry in key.lineup)} "
             f"is left out: {why}"
             for key, why in sorted(self._blocks.items())
-            if not new or key in self._new
+            if key.list in names and labels.keys() >= {*key.lineup} and (not new or key in self._new)
         ]
 
     def _keep(self) -> None:
