@@ -16,6 +16,9 @@ from caboose.arena.bootstrap import CONFIDENCE, Estimate, Floats, Integers, grou
 from caboose.arena.games import NOBODY, Games
 from caboose.arena.luce import distinct
 
+LEVEL: Final = 0.01  # a p-value below which seats are told to differ
+POWER: Final = 0.8  # the likelihood with which a test finds a bias that it can be said to have looked for
+_FARTHEST: Final = 1e4  # noncentrality up to which scipy looks
 _ROUNDING: Final = 1e-10  # of a variance: margins are kept in 24 bits
 
 Whole = list[tuple[npt.NDArray[np.intp], Integers]]
@@ -43,7 +46,9 @@ class Seats:
 
     ``margin``: for each seat, pips a round, less the mean over all seats; ``games_won``: its share. ``p``: how likely
     differences of the margins at least as great are if no seat is better than another (Hotelling's T² test); None
-    where there are not more blocks than seats, or the margins do not differ at all.
+    where there are not more blocks than seats, or the margins do not differ at all. ``finds``: the least bias that the
+    test finds with a likelihood of ``POWER`` or more, whichever seat has it: pips a round by which its margin is better
+    than the mean of all seats; None where ``p`` is, and with so few blocks that hardly any would be found.
     """
 
     seats: int
@@ -51,6 +56,7 @@ class Seats:
     margin: tuple[Estimate, ...]
     games_won: tuple[Estimate, ...]
     p: float | None
+    finds: float | None
 
 
 def gain(games: Games) -> Gain:
@@ -118,7 +124,8 @@ class FairnessTally:
         for size, margin in sorted(self._margins.items()):
             won = self._won[size]
             estimates = [tuple(_t_estimate(each, seat) for seat in range(size)) for each in (margin, won)]
-            found.append(Seats(size, margin.count, estimates[0], estimates[1], _hotelling(margin)))
+            p, finds = _hotelling(margin)
+            found.append(Seats(size, margin.count, estimates[0], estimates[1], p, finds))
         return found
 
     def _add_lineups(self, margin: Floats, player: npt.NDArray[np.int32], lineup: Integers) -> None:
@@ -208,20 +215,29 @@ def _t_estimate(moments: _Moments, column: int) -> Estimate:
     return Estimate(mean, error, mean - half, mean + half)
 
 
-def _hotelling(moments: _Moments) -> float | None:
+def _hotelling(moments: _Moments) -> tuple[float | None, float | None]:
     """The p-value of Hotelling's test that the mean of the rows is 0 in all columns, of which the last follows from the
-    others; None where it cannot be done."""
+    others, and the least bias of a column that it finds with ``POWER``; None where it cannot be done."""
     count, columns = moments.count, len(moments.mean) - 1
     if count <= columns:
-        return None
+        return None, None
     covariance = moments.products[:-1, :-1] / (count - 1)
     if np.linalg.matrix_rank(covariance) < columns:
-        return None
+        return None, None
+    from scipy.special import fdtrc, fdtri, ncfdtrinc
+
     mean = moments.mean[:-1]
     square = count * float(mean @ np.linalg.solve(covariance, mean))
-    from scipy.special import fdtrc
-
-    return float(fdtrc(columns, count - columns, square * (count - columns) / (columns * (count - 1))))
+    freedom = count - columns
+    p = float(fdtrc(columns, freedom, square * freedom / (columns * (count - 1))))
+    # Under a bias the statistic has a noncentral F distribution with n · bias' covariance⁻¹ bias (Anderson 2003, 5.4).
+    noncentral = float(ncfdtrinc(columns, freedom, 1 - POWER, fdtri(columns, freedom, 1 - LEVEL)))
+    if not noncentral < _FARTHEST:
+        return p, None
+    # One seat is better than the mean of all by a pip, which the others lose alike.
+    biases = np.eye(columns + 1) - (1 - np.eye(columns + 1)) / columns
+    weights = [float(bias[:-1] @ np.linalg.solve(covariance, bias[:-1])) for bias in biases]
+    return p, math.sqrt(noncentral / (count * min(weights)))
 
 
 def whole_blocks(games: Games) -> Whole:

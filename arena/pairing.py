@@ -12,17 +12,19 @@ A table is drawn one by one. How much there is to learn from a pair is
 
 the variance of their difference times how doubtful their order is. So those who are little known come first, then those
 whose order is open, and two that play alike do not take all games: they get well known. A small part of the draw is
-even, so that everybody meets everybody now and then.
+even, so that everybody meets everybody now and then. Of one that fails nothing is learned, and it stays unknown: it is
+drawn no more often than an even draw would.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from caboose.arena.bootstrap import Floats
 
@@ -66,28 +68,52 @@ def unknown(contestants: int) -> Skills:
     return Skills((MEAN,) * contestants, (DEVIATION,) * contestants)
 
 
-def next_table(skills: Skills, players: int, seed: Sequence[int], pending: Iterable[Sequence[int]] = ()) -> list[int]:
+def next_table(
+    skills: Skills,
+    players: int,
+    seed: Sequence[int],
+    pending: Iterable[Sequence[int]] = (),
+    *,
+    out: Collection[int] = (),
+    even: Collection[int] = (),
+) -> list[int]:
     """The next table: numbers of contestants, ascending.
 
-    ``pending`` are the tables that are being played, whose results are not in ``skills``. The same arguments give the
+    ``pending`` are the tables that are being played, whose results are not in ``skills``. Contestants that are ``out``
+    are not drawn; those that are ``even`` no more often than if all had the same chance. The same arguments give the
     same table; ``seed`` should differ from block to block, as (seed of the ladder, number of the block) does. Raises
     ``ValueError`` when there are not enough contestants.
     """
     count = len(skills.mean)
-    if not 2 <= players <= count:
-        raise ValueError(f"a table of {players} out of {count} contestants: expected 2 to {count} players")
+    most = count - len(set(out))
+    if not 2 <= players <= most:
+        raise ValueError(f"a table of {players} out of {most} contestants: expected 2 to {most} players")
     generator = np.random.Generator(np.random.PCG64(np.random.SeedSequence(list(seed))))
     learning = _learning(skills.awaiting(pending))
+    learning[[*out]] = learning[:, [*out]] = 0.0
+    held = np.zeros(count, np.bool_)
+    held[[*even]] = True
     table: list[int] = []
     for _ in range(players):
         free = np.ones(count, np.bool_)
-        free[table] = False
+        free[[*table, *out]] = False
         weight = (learning[table].sum(axis=0) if table else learning.sum(axis=0)) * free
         total = weight.sum()
-        even = free / free.sum()
-        chance = (1 - EVEN) * weight / total + EVEN * even if total > 0 else even
+        alike = free / free.sum()
+        chance = (1 - EVEN) * weight / total + EVEN * alike if total > 0 else alike
+        if even:
+            chance = _held(chance / chance.sum(), alike, held)
         table.append(int(generator.choice(count, p=chance / chance.sum())))
     return sorted(table)
+
+
+def _held(chance: Floats, alike: Floats, held: npt.NDArray[np.bool_]) -> Floats:
+    """Chances of which those that are ``held`` are at most ``alike``; the others share what is left over."""
+    least = np.where(held, np.minimum(chance, alike), 0.0)
+    others = np.where(held, 0.0, chance)
+    total = others.sum()
+    shared: Floats = alike if total <= 0 else least + others * (1 - least.sum()) / total
+    return shared
 
 
 def _learning(skills: Skills) -> Floats:

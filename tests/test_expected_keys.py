@@ -72,7 +72,7 @@ def expected(told: str) -> set[str]:
     ],
 )
 def test_a_study_names_all_keys(table: str, begin: str, others: set[str], tmp_path: Path) -> None:
-    known = {"engine": documented("ladder.md", "Of an `[[engine]]`:") - {"name"}}
+    known = {"engine": documented("ladder.md", "Of an `[[engine]]`:") - {"name", "dealt_as"}}
     lists = documented("ladder.md", "Of a `[[list]]`:") - {
         "format",
         "engines",
@@ -80,6 +80,7 @@ def test_a_study_names_all_keys(table: str, begin: str, others: set[str], tmp_pa
         "pairing",
         "generation",
         "blocks",
+        "set_aside",
     }
     known["list"] = lists | {"weight", "pool"}
     known["verify"] = {"blocks", "gain", "alpha", "beta"}

@@ -7,7 +7,7 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
-from caboose.arena.fairness import FairnessTally, gain, seat_bias
+from caboose.arena.fairness import LEVEL, FairnessTally, gain, seat_bias
 from caboose.arena.games import Games, join, no_games
 from simulated import ladder, same, with_fault
 
@@ -113,3 +113,22 @@ def test_too_little_for_a_test() -> None:
     assert seat_bias(no_games()) == []
     still = Games(games.block, games.player, games.place, games.margin * 0, *(games.margin * 0,) * 2, games.counted)
     assert seat_bias(still)[0].p is None
+
+
+def test_a_test_says_what_bias_it_would_find() -> None:
+    # With that bias on a seat it is found in four ladders of five, or in more where another seat is harder to tell.
+    ladders = [ladder(np.linspace(-1, 1, 5), 4, 30, np.random.default_rng(seed)) for seed in range(150)]
+    least = float(np.median([seat_bias(games)[0].finds or 0 for games in ladders]))
+    found = [
+        seat_bias(with_bias(games, 1, least * 4 / 3))[0].p for games in ladders
+    ]  # of which 3 / 4 are above the mean
+    assert 0.72 <= np.mean([p is not None and p < LEVEL for p in found]) <= 0.95
+    half = [seat_bias(with_bias(games, 1, least * 2 / 3))[0].p for games in ladders]
+    assert np.mean([p is not None and p < LEVEL for p in half]) < 0.5
+    # It narrows with the root of the blocks, and nothing is said where nothing can be found.
+    (many,) = seat_bias(ladder(np.linspace(-1, 1, 5), 4, 3000, np.random.default_rng(9)))
+    assert many.finds == pytest.approx(least / 10, rel=0.25)
+    (few,) = seat_bias(ladder(np.linspace(-1, 1, 5), 4, 4, np.random.default_rng(9)))
+    assert few.p is not None and few.finds is None
+    (fewer,) = seat_bias(ladder(np.linspace(-1, 1, 5), 4, 3, np.random.default_rng(9)))
+    assert fewer.p is None and fewer.finds is None

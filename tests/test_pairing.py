@@ -67,9 +67,28 @@ def test_pairing_makes_the_order_known_sooner() -> None:
     assert doubt(adaptive=True) < 0.9 * doubt(adaptive=False)
 
 
+def test_who_is_out_is_not_drawn_and_who_fails_no_more_than_evenly() -> None:
+    skills = Skills((25.0,) * 6, (1.0,) * 5 + (8.0,))
+    drawn = Counter(i for block in range(400) for i in next_table(skills, 2, (1, block)))
+    assert drawn[5] > 300
+    held = Counter(i for block in range(400) for i in next_table(skills, 2, (1, block), even=[5]))
+    # A third of 400, with a deviation of 9.4.
+    assert 400 / 3 - 3 * 9.4 < held[5] < 400 / 3 + 3 * 9.4
+    assert sum(held.values()) == 800
+    rest = Counter(i for block in range(400) for i in next_table(skills, 2, (1, block), out=[5, 0]))
+    assert set(rest) == {1, 2, 3, 4} and max(rest.values()) < 1.3 * min(rest.values())
+    # Where all are held the draw is even; where nobody is, and nobody out, it is what it was.
+    alike = Counter(i for block in range(400) for i in next_table(skills, 2, (1, block), even=range(6)))
+    assert max(alike.values()) < 1.5 * min(alike.values())
+    assert next_table(skills, 2, (1, 7), even=[], out=[]) == next_table(skills, 2, (1, 7))
+    assert next_table(unknown(4), 3, (1, 7), out=[2]) == [0, 1, 3]
+
+
 def test_wrong_calls_are_refused() -> None:
     with pytest.raises(ValueError, match="a table of 5 out of 4 contestants: expected 2 to 4 players"):
         next_table(unknown(4), 5, (0,))
+    with pytest.raises(ValueError, match="a table of 4 out of 3 contestants: expected 2 to 3 players"):
+        next_table(unknown(4), 4, (0,), out=[1])
     for table, places in (([0, 0], [1, 2]), ([0, 1], [1]), ([0], [1])):
         with pytest.raises(ValueError, match="two or more"):
             unknown(3).after(table, places)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import typer
 
-from caboose.arena.commands.ladder_edit import add, add_list, init, remove
+from caboose.arena.commands.ladder_edit import add, init, remove, rename
+from caboose.arena.commands.ladder_lists import add_list, edit_list
 from caboose.arena.commands.ladder_report import report
 from caboose.arena.commands.ladder_run import run
 from caboose.arena.commands.ladder_show import export, games, standings, status
@@ -15,6 +16,7 @@ ladder = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
 )
-for command in (init, add, run, status, standings, games, report, export, remove):
+for command in (init, add, run, status, standings, games, report, export, rename, remove):
     ladder.command()(command)
 ladder.command("add-list")(add_list)
+ladder.command("edit-list")(edit_list)

@@ -1,26 +1,15 @@
-"""``caboose ladder init``, ``add``, ``add-list`` and ``remove``: what a ladder is."""
+"""``caboose ladder init``, ``add``, ``rename`` and ``remove``: who is in a ladder."""
 
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from caboose.arena.blocks import CRASHED
-from caboose.arena.commands.clock import PANEL as TIME
-from caboose.arena.commands.clock import (
-    GameCapOption,
-    MovetimeOption,
-    NodesOption,
-    PlayoutsOption,
-    RoundCapOption,
-    TcOption,
-)
 from caboose.arena.commands.match import make_seed
-from caboose.arena.commands.table import PANEL as TABLE
-from caboose.arena.commands.table import PLAYERS_RANGE, PresetOption, RoundsOption, RuleOption, SetOption
 from caboose.arena.commands.untrusted import (
     CpuOption,
     FileOption,
@@ -29,13 +18,14 @@ from caboose.arena.commands.untrusted import (
     SandboxOption,
     ShareOption,
 )
-from caboose.arena.errors import CallError
-from caboose.arena.ladder.config import DEFAULT_BLOCKS, DEFAULT_GENERATION, FORMATS, PAIRINGS, check_name, read_spec
+from caboose.arena.errors import CallError, RunError
+from caboose.arena.ladder.config import LadderSpec, check_name, read_spec
 from caboose.arena.ladder.folder import runner
 from caboose.arena.lineup import About, make_contestants, make_entrants, parse_options
 from caboose.arena.naming import MAX_LABEL
-
-SEATING = "Who meets whom"
+from caboose.protocol.child import hide
+from caboose.protocol.launch import SandboxError, check_sandbox
+from caboose.protocol.timing import TimeControl
 
 FolderArgument = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the ladder.", show_default=False)]
 
@@ -61,6 +51,7 @@ def init(
     from caboose.arena.ladder.edit import init
 
     init(folder, make_seed(seed), in_process=in_process, records=records, logs=logs)
+    say(f"{folder}: a new ladder. Next, add engines: {call('add', folder, 'ENGINE')}")
 
 
 def add(
@@ -88,8 +79,14 @@ def add(
     max_processes: ProcessesOption = None,
     max_cpu: CpuOption = None,
     max_file: FileOption = None,
+    check: Annotated[
+        bool, typer.Option("--check/--no-check", help="Start a command once, and warn when it does not start.")
+    ] = True,
 ) -> None:
-    """Add an engine. It plays in all lists that name no engines, from the next run on."""
+    """Add an engine. It plays in all lists that name no engines, from the next run on.
+
+    A command is started once, as in a game, so that you hear at once when it does not start.
+    """
     from caboose.arena.ladder.edit import add
 
     taken = [each.name for each in read_spec(folder).engines]
@@ -97,7 +94,7 @@ def add(
     (contestant,) = make_contestants(make_entrants([engine], []), [About()], settings)
     if name is None:
         name = _free(contestant.label, taken)
-    _check_name("--name", name)
+    check_word("--name", name)
     if name in taken:
         raise CallError(f"{folder}: there is an engine {name} already: expected another --name")
     values: dict[str, Any] = {"name": name}
@@ -115,127 +112,26 @@ def add(
         "max_cpu": max_cpu,
         "max_file": max_file,
     }
-    add(folder, "engine", values | _set(given))
-    _told(folder)
+    spec = add(folder, "engine", values | chosen(given))
+    say(f"{folder}: engine {name} is added. {_next(folder, spec)}")
+    told_running(folder)
+    if check and not contestant.builtin:
+        _check_start(folder, spec, name)
 
 
-def add_list(
+def rename(
     folder: FolderArgument,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What the list is called.", show_default=False)],
-    format: Annotated[
-        str,
-        typer.Option(
-            metavar="|".join(FORMATS),
-            help="Every line-up; a hero against copies of each other; heroes against all line-ups of the others; "
-            "or tables drawn by lot.",
-            rich_help_panel=SEATING,
-        ),
-    ] = FORMATS[0],
-    engine: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME", help="Who plays; all, if none is named. May be repeated.", rich_help_panel=SEATING
-        ),
-    ] = None,
-    hero: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME", help="The hero; by default the first engine. May be repeated.", rich_help_panel=SEATING
-        ),
-    ] = None,
-    pairing: Annotated[
-        str | None,
-        typer.Option(
-            metavar="|".join(PAIRINGS),
-            help="Of random tables: those first of whom least is known, or all alike.",
-            rich_help_panel=SEATING,
-        ),
-    ] = None,
-    generation: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="BLOCKS",
-            help=f"Random tables that are drawn at once; {DEFAULT_GENERATION} by default.",
-            rich_help_panel=SEATING,
-        ),
-    ] = None,
-    blocks: Annotated[
-        int,
-        typer.Option(
-            min=1,
-            help="Blocks of each line-up; for random tables all of them. A block is the same deals in every rotation.",
-            rich_help_panel=SEATING,
-        ),
-    ] = DEFAULT_BLOCKS,
-    preset: PresetOption = "family",
-    players: Annotated[int, typer.Option(help=f"{PLAYERS_RANGE}.", rich_help_panel=TABLE)] = 4,
-    set: SetOption = None,
-    rule: RuleOption = None,
-    rounds: RoundsOption = None,
-    movetime: MovetimeOption = None,
-    tc: TcOption = None,
-    allowance: Annotated[
-        float | None, typer.Option(metavar="MS", help="As in `caboose match`.", rich_help_panel=TIME)
-    ] = None,
-    round_cap: RoundCapOption = None,
-    game_cap: GameCapOption = None,
-    nodes: NodesOption = None,
-    playouts: PlayoutsOption = None,
-    margin: Annotated[
-        float | None, typer.Option(metavar="MS", help="As in `caboose match`.", rich_help_panel=TIME)
-    ] = None,
-    guard: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="As in `caboose match`.", rich_help_panel=TIME)
-    ] = None,
-    grace: Annotated[
-        float | None, typer.Option(metavar="MS", help="As in `caboose match`.", rich_help_panel=TIME)
-    ] = None,
-    start_timeout: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="As in `caboose match`.", rich_help_panel=TIME)
-    ] = None,
-    crashed: Annotated[
-        str | None, typer.Option(metavar="|".join(CRASHED), help="As in `caboose match`.", rich_help_panel=SEATING)
-    ] = None,
+    old: Annotated[str, typer.Argument(metavar="OLD", help="The engine.", show_default=False)],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="What it shall be called.", show_default=False)],
 ) -> None:
-    """Add a list: games of one kind, under one time control."""
-    from caboose.arena.ladder.edit import add
+    """Give an engine another name. It keeps its games, and lists that name it follow.
 
-    _check_name("NAME", name)
-    rules: dict[str, Any] = {}
-    for text in rule or []:
-        key, equals, value = text.partition("=")
-        if not equals or not key or not value or key in rules:
-            raise CallError(f"--rule {text}: expected NAME=VALUE, each NAME once")
-        rules[key] = value
-    given = {
-        "name": name,
-        "format": format,
-        "preset": preset,
-        "players": players,
-        "set": set,
-        "rounds": int(rounds) if rounds is not None and rounds.isdigit() else rounds,
-        "rules": rules or None,
-        "engines": engine,
-        "heroes": hero,
-        "pairing": pairing,
-        "generation": generation,
-        "blocks": blocks,
-        "movetime": movetime,
-        "tc": tc,
-        "allowance": allowance,
-        "round_cap": round_cap,
-        "game_cap": game_cap,
-        "nodes": nodes,
-        "playouts": playouts,
-        "margin": margin,
-        "guard": guard,
-        "grace": grace,
-        "start_timeout": start_timeout,
-        "crashed": crashed,
-    }
-    add(folder, "list", _set(given))
-    _told(folder)
+    Records and logs that were written before keep the old name.
+    """
+    from caboose.arena.ladder.edit import rename
+
+    rename(folder, old, new)
+    say(f"{folder}: engine {old} is called {new} from now on, also in the games that it played.")
 
 
 def remove(
@@ -246,19 +142,67 @@ def remove(
     """Take an engine out, or with --list a list. What was played stays in the database and in the standings."""
     from caboose.arena.ladder.edit import remove
 
-    remove(folder, "list" if list else "engine", name)
-    _told(folder)
+    kind = "list" if list else "engine"
+    remove(folder, kind, name)
+    say(f"{folder}: {kind} {name} is out from the next run on. What it played is kept.")
+    told_running(folder)
 
 
-def _set(values: dict[str, Any]) -> dict[str, Any]:
+def say(text: str) -> None:
+    """Tells what was done, and what to do next."""
+    typer.echo(text)
+
+
+def call(command: str, folder: Path, *words: str) -> str:
+    """A command of a ladder as one can call it."""
+    return f"`{shlex.join(['caboose', 'ladder', command, str(folder), *words])}`"
+
+
+def told_running(folder: Path) -> None:
+    """Says so when a run does not see a change."""
+    if who := runner(folder):
+        typer.echo(f"A run plays here now ({who}): it goes on with what it began with.", err=True)
+
+
+def chosen(values: dict[str, Any]) -> dict[str, Any]:
+    """The values that were given."""
     return {key: value for key, value in values.items() if value is not None}
 
 
-def _check_name(what: str, name: str) -> None:
+def check_word(what: str, name: str) -> None:
+    """Raises ``CallError`` for what cannot be the name of an engine or a list; ``what`` is how the call says it."""
     try:
         check_name(name)
     except ValueError as error:
         raise CallError(f"{what} {error}") from None
+
+
+def _next(folder: Path, spec: LadderSpec) -> str:
+    """What comes after an engine was added."""
+    if len(spec.engines) < 2:
+        return f"Next, add another one: {call('add', folder, 'ENGINE')}"
+    if not spec.lists:
+        return f"Next, add a list of games: {call('add-list', folder, 'NAME')}"
+    return f"Next, play: {call('run', folder)}"
+
+
+def _check_start(folder: Path, spec: LadderSpec, name: str) -> None:
+    """Starts an engine once, and warns when it does not start."""
+    from caboose.arena.ladder.identity import identify
+
+    startup = max([each.control.startup for each in spec.lists if name in each.engines], default=TimeControl().startup)
+    hide()
+    try:
+        engine = spec.engine(name)
+        if engine.sandbox:
+            check_sandbox()
+        identify(engine, startup, folder)
+    except (CallError, RunError, SandboxError) as error:
+        typer.echo(
+            f"Warning: {error}. Engine {name} is added all the same: mend it before you run the ladder, or take it out "
+            f"with {call('remove', folder, name)}",
+            err=True,
+        )
 
 
 def _free(label: str, taken: list[str]) -> str:
@@ -272,9 +216,3 @@ def _free(label: str, taken: list[str]) -> str:
 def _placed(word: str) -> str:
     """A word of a command; a file is named so that it is found from any folder."""
     return os.path.abspath(word) if os.path.isfile(word) else word
-
-
-def _told(folder: Path) -> None:
-    """Says so when a run does not see the change."""
-    if who := runner(folder):
-        typer.echo(f"A run plays here now ({who}): it goes on with what it began with.", err=True)

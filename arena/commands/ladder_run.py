@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from contextlib import ExitStack
 from typing import Annotated
 
@@ -44,7 +45,8 @@ def run(
     """Play what is left of the ladder, and print the standings.
 
     However it ends, all finished blocks are kept, and another run goes on where this one was: Ctrl-C ends it at once,
-    without the blocks in flight. Exit code 1: it was interrupted, or something went wrong.
+    without the blocks in flight. An engine that does not start is left out while at least two others play. Exit code 1:
+    it was interrupted, an engine was left out, or something went wrong.
     """
     spec = read_spec(folder)
     if any(not engine.builtin for engine in spec.engines):
@@ -58,16 +60,25 @@ def run(
         stack.enter_context(locked(folder))
         store = stack.enter_context(open_store(folder, writing=True))
         shield = stack.enter_context(interruptible())
-        ready = prepare(folder, spec, store)
+        ready = prepare(folder, spec, store, leave_out=True)
         for text in ready.news:
             console.print(Text(text, style="bold"))
+        for name, why in ready.absent.items():
+            errors.print(
+                Text(
+                    f"Warning: {why}. The others play; games with {name} wait for a run in which it starts.",
+                    style="red",
+                ),
+                soft_wrap=True,
+            )
         workers = max(1, min(workers, ready.left))
         reference = reference_speed(ready, given)
         pin = pin or spec.pin
         executor: Executor
         if dask is not None and ready.left:
-            commands = [engine.command for engine in spec.engines if not engine.builtin]
-            sandbox = any(engine.sandbox for engine in spec.engines)
+            there = [engine for engine in spec.engines if engine.name in ready.roster]
+            commands = [engine.command for engine in there if not engine.builtin]
+            sandbox = any(engine.sandbox for engine in there)
             executor = make_cluster(
                 dask, commands, errors, sandbox=sandbox, most=concurrency, pin=pin, reference=reference
             )
@@ -78,9 +89,10 @@ def run(
             problem = play(ready, executor, limit, progress)
         shield()
         if problem:
-            console.print(Text(f"{problem}: {ready.left:,} blocks are left", style="bold"))
+            again = f"`{shlex.join(['caboose', 'ladder', 'run', str(folder)])}` goes on from here"
+            errors.print(Text(f"{problem}: {ready.left:,} blocks are left; {again}", style="bold"), soft_wrap=True)
         print_standings(console, store, store.lists())
-    if problem or (strict and progress.faults):
+    if problem or ready.absent or (strict and progress.faults):
         raise typer.Exit(1)
 
 

@@ -7,7 +7,7 @@ import shlex
 import sys
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, overload
 
@@ -32,6 +32,7 @@ PAIR: Final = "pair"  # as `caboose compare` plays it: two heroes share the seat
 PAIRINGS: Final = ("adaptive", "even")
 DEFAULT_BLOCKS: Final = 100
 DEFAULT_GENERATION: Final = 16
+DEFAULT_SET_ASIDE: Final = 20
 MOST_BLOCKS: Final = 1_000_000_000
 MIB: Final = 1 << 20
 
@@ -44,7 +45,7 @@ _COUNTS: Final = ("nodes", "playouts")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineSpec:
     """An engine that takes part: the built-in bot ``builtin``, or a ``command``. Limits are as in ``Resources``, with
-    ``memory`` and ``file`` in bytes."""
+    ``memory`` and ``file`` in bytes. ``dealt_as`` is the name from which its deals follow, if that is another one."""
 
     name: str
     builtin: str
@@ -53,6 +54,12 @@ class EngineSpec:
     sandbox: bool = False
     share: tuple[str, ...] = ()
     resources: Resources = Resources()  # noqa: RUF009 - it cannot be changed
+    dealt_as: str = ""
+
+    @property
+    def dealt(self) -> str:
+        """The name from which its deals follow."""
+        return self.dealt_as or self.name
 
     def contestant(self, hidden: Path) -> Contestant:
         """It as a player of a match. In a sandbox it cannot see the folder ``hidden``."""
@@ -63,7 +70,8 @@ class EngineSpec:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListSpec:
     """Games of one kind. ``engines`` and ``heroes`` are names. ``blocks`` are those of each line-up, for ``random``
-    those in all. ``generation`` is how many random tables are drawn at once."""
+    those in all. ``generation`` is how many random tables are drawn at once. An engine that lost ``set_aside`` games by
+    its faults, and at least half of its games, plays no more; 0 is never."""
 
     name: str
     format: str
@@ -76,6 +84,7 @@ class ListSpec:
     generation: int
     on_fault: str
     crashed: str
+    set_aside: int = 0
 
     def setup(self) -> str:
         """What must stay the same, so that the blocks of the list go together."""
@@ -134,8 +143,9 @@ def parse_spec(text: str, path: Path) -> LadderSpec:
     scale_tc = top.take("scale_tc", None)
     if scale_tc is not None:
         scale_tc = parse_reference(f"{path}: scale_tc:", scale_tc)
-    engines = [read_engine(table, path.parent) for table in top.tables("engine")]
+    engines = [_engine(table, path.parent) for table in top.tables("engine")]
     _check_twice(path, "engine", [engine.name for engine in engines])
+    _check_deals(path, engines)
     names = [engine.name for engine in engines]
     lists = [_list(table, names) for table in top.tables("list")]
     _check_twice(path, "list", [spec.name for spec in lists])
@@ -182,6 +192,17 @@ def read_seed(top: Table) -> int:
     if type(value) is int and value >= 0:
         return value
     raise top.error("seed", value, "a whole number of at least 0, or its digits as text")
+
+
+def _engine(table: Table, folder: Path) -> EngineSpec:
+    """An engine of a ladder, which may have been called otherwise."""
+    dealt_as = table.text("dealt_as", "")
+    if dealt_as:
+        try:
+            check_name(dealt_as)
+        except ValueError as error:
+            raise CallError(f"{table.where}: dealt_as: {error}") from None
+    return replace(read_engine(table, folder), dealt_as=dealt_as)
 
 
 def read_engine(table: Table, folder: Path) -> EngineSpec:
@@ -258,6 +279,7 @@ def _list(table: Table, names: Sequence[str]) -> ListSpec:
         generation=_whole(table.number("generation", 1, 100_000, DEFAULT_GENERATION)),
         on_fault=table.word("on_fault", FAULT_POLICIES, FAULT_POLICIES[0]),
         crashed=table.word("crashed", CRASHED, CRASHED[0]),
+        set_aside=_whole(table.number("set_aside", 0, MOST_BLOCKS, DEFAULT_SET_ASIDE)),
     )
     table.done()
     return spec
@@ -318,6 +340,18 @@ def _check_twice(path: Path, what: str, names: Sequence[str]) -> None:
     for name in names:
         if names.count(name) > 1:
             raise CallError(f"{path}: {what} {name!r} is there twice, expected names that differ")
+
+
+def _check_deals(path: Path, engines: Sequence[EngineSpec]) -> None:
+    """Raises ``CallError`` where two engines would get the same deals."""
+    owners: dict[str, str] = {}
+    for engine in engines:
+        other = owners.setdefault(engine.dealt, engine.name)
+        if other != engine.name:
+            raise CallError(
+                f"{path}: engine {engine.name!r}: the deals of {other} follow from the name {engine.dealt!r}, expected "
+                "another name"
+            )
 
 
 class Table:

@@ -94,8 +94,8 @@ def show_commands(section: Section, name: str, text: str) -> None:
         )
     )
     section.text(
-        f"From nothing: make a ladder, put this {FILE} into it and run it. Where nodes limit the moves, the same build "
+        f"From nothing: put this {FILE} into a new folder and run it. Where nodes limit the moves, the same build "
         "ends with exactly the same results."
     )
-    section.code(f"caboose ladder init again\ncp {FILE} again\ncaboose ladder run again")
+    section.code(f"mkdir again\ncp {FILE} again\ncaboose ladder run again")
     section.code(text)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from caboose.arena.ladder.store import BlockKey, Store
+from caboose.arena.ladder.twice import same
 
 _META: Final = "left out"
 
@@ -16,19 +17,23 @@ class LeftOut:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        kept = json.loads(store.meta(_META) or "[]")
+        kept = store.setting(_META, [])
         self._new: set[BlockKey] = set()  # those of this run
-        self._blocks = {BlockKey(list, number, tuple(lineup)): why for list, number, lineup, why in kept}
+        try:
+            blocks = {BlockKey(list, number, tuple(lineup)): str(why) for list, number, lineup, why in kept}
+            self._blocks = {_plain(key): why for key, why in blocks.items()}
+        except (TypeError, ValueError):
+            raise store.damaged(_META) from None
 
     def add(self, key: BlockKey, why: str) -> None:
         """A block was given up."""
-        self._blocks[key] = why
-        self._new.add(key)
+        self._blocks[_plain(key)] = why
+        self._new.add(_plain(key))
         self._keep()
 
     def played(self, key: BlockKey) -> None:
         """A block was played, perhaps one of them."""
-        if self._blocks.pop(key, None) is not None:
+        if self._blocks.pop(_plain(key), None) is not None:
             self._keep()
 
     def told(self, *, new: bool = False) -> Sequence[str]:
@@ -39,8 +44,13 @@ class LeftOut:
             f"list {names[key.list]}, block {key.number + 1} of {', '.join(labels[entry] for entry in key.lineup)} "
             f"is left out: {why}"
             for key, why in sorted(self._blocks.items())
-            if not new or key in self._new
+            if key.list in names and labels.keys() >= {*key.lineup} and (not new or key in self._new)
         ]
 
     def _keep(self) -> None:
         self._store.set_meta(_META, json.dumps([[*key, why] for key, why in self._blocks.items()]))
+
+
+def _plain(key: BlockKey) -> BlockKey:
+    """A block, in whatever order its line-up is named."""
+    return key._replace(lineup=same(key.lineup))

@@ -70,6 +70,7 @@ class LadderProgress(LiveView):
         super().__init__(console)
         self._limit = limit
         self._run: Run | None = None
+        self._heard = 0  # news of the run that were told
         self._running: dict[int, Running] = {}
         self._games = 0
         self._blocks = 0
@@ -82,6 +83,7 @@ class LadderProgress(LiveView):
     def begin(self, run: Run) -> None:
         """It is going to play."""
         self._run = run
+        self._heard = len(run.news)
         reading = Reading(run.store, [each.row for each in run.lists], times=False)
         known = [self._running.setdefault(entry.id, Running()) for entry in reading.entries]
         for part in reading.parts():
@@ -100,6 +102,10 @@ class LadderProgress(LiveView):
     def block_over(self, key: BlockKey, games: Sequence[Seats], faults: Sequence[FaultRow]) -> None:
         """A block was played and is kept."""
         self._blocks += 1
+        if self._run is not None:
+            for text in self._run.news[self._heard :]:
+                self._say(text)
+            self._heard = len(self._run.news)
         self.faults += len(faults)
         self._ends.append((time.monotonic(), len(games)))
         margins: dict[int, list[float]] = {}
@@ -124,7 +130,7 @@ class LadderProgress(LiveView):
     def _counts(self) -> str:
         assert self._run is not None
         done = sum(each.schedule.played for each in self._run.lists)
-        total = sum(each.schedule.total for each in self._run.lists)
+        total = sum(each.schedule.total - each.schedule.skipped for each in self._run.lists)
         first, last = self._ends[0][0], self._ends[-1][0]
         took = last - first
         parts = [f"{done:,} of {total:,} blocks"]

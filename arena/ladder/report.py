@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
-from caboose.arena.fairness import Gain, Seats, gain, seat_bias
+from caboose.arena.fairness import POWER, Gain, Seats, gain, seat_bias
 from caboose.arena.ladder.board import Board, Sums, read_board
 from caboose.arena.ladder.config import LadderSpec
 from caboose.arena.ladder.described import show_commands, show_engines, show_lists
@@ -30,6 +30,7 @@ from caboose.arena.ladder.findings import (
     settling,
     spreads,
 )
+from caboose.arena.ladder.notices import notices
 from caboose.arena.ladder.status import status_data
 from caboose.arena.ladder.store import FaultFound, ListRow, Store
 from caboose.arena.ladder.tables import SURE
@@ -42,6 +43,7 @@ from caboose.arena.report import duration_text
 SETTLED: Final = 0.975  # likelihood from which on an order of two counts as settled
 FEWEST: Final = 10  # blocks of both before it does: intervals of fewer are too narrow (docs/statistics.md)
 LAST_FAULTS: Final = 10
+LOOKED: Final = 2.0  # pips per round: who finds only a greater bias of a seat has not looked for one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +96,10 @@ def make_report(
     figures: list[Figure] = []
     if len(board.games):
         found = _find(board)
-        _summary(page.section("Summary"), found, [row.name for row in lists])
+        summary = page.section("Summary")
+        _summary(summary, found, [row.name for row in lists])
+        for text in notices(store, lists):
+            summary.verdict("bad", text)
         figures += _standings(page.section("Standings"), found)
         _pairs(page.section("Every pair"), found)
         figures += _margins(page.section("Margins"), found)
@@ -314,7 +319,13 @@ def _seat_verdict(seats: Seats) -> tuple[Verdict, str]:
         return "open", f"{where}: too few blocks to tell ({seats.blocks:,})."
     tested = f"(p = {seats.p:.2g}, {counted(seats.blocks, 'block')})"
     if seats.p >= SURE:
-        return "good", f"{where}: consistent with no bias {tested}."
+        if seats.finds is None:
+            return "open", f"{where}: no bias was found {tested}, but so few blocks hardly find any."
+        finds = f"one of {seats.finds:,.1f} pips per round or more"
+        if seats.finds > LOOKED:
+            return "open", f"{where}: no bias was found {tested}, but so few blocks find only {finds}."
+        likely = f"{finds} would be found with {share(POWER)} likelihood"
+        return "good", f"{where}: consistent with no bias {tested}; {likely}."
     return (
         "bad",
         f"{where} differ more than chance should let them {tested}. Everybody sat everywhere: nobody gains by it.",

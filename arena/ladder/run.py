@@ -5,23 +5,26 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Protocol
 
 import numpy as np
 
+from caboose.arena import caboose_version
 from caboose.arena.blocks import Plan
-from caboose.arena.errors import CallError, PlayError
+from caboose.arena.errors import CallError, PlayError, RunError
 from caboose.arena.executors import Executor, Task
 from caboose.arena.ladder.books import Book
-from caboose.arena.ladder.config import LadderSpec, ListSpec
-from caboose.arena.ladder.folder import DATABASE, LOGS
+from caboose.arena.ladder.config import FILE, PAIR, LadderSpec, ListSpec, read_spec
+from caboose.arena.ladder.folder import DATABASE, LOGS, RECORDS
 from caboose.arena.ladder.identity import Identity, changes, identify
 from caboose.arena.ladder.left_out import LeftOut
+from caboose.arena.ladder.notices import aside_text, keep_absent, keep_aside, kept_aside, notices
 from caboose.arena.ladder.rows import FaultRow, Seats, fault_rows, seat_rows
 from caboose.arena.ladder.schedule import Schedule, block_seed, make_schedule
+from caboose.arena.ladder.setups import check_lists
 from caboose.arena.ladder.store import BlockKey, Entry, ListRow, Store
 from caboose.arena.lineup import Lineup
 from caboose.arena.results import Played
@@ -65,7 +68,8 @@ class OpenList:
 @dataclass(slots=True)
 class Run:
     """A ladder that is ready to be played: ``roster`` has the entry of each engine, and ``entries`` all that ever were,
-    by number. ``news`` are changes that people should know of."""
+    by number. ``news`` are changes that people should know of; more may come while it plays. ``absent`` has those that
+    do not start, and what is told of them."""
 
     folder: Path
     spec: LadderSpec
@@ -74,12 +78,13 @@ class Run:
     lists: Sequence[OpenList]
     entries: Mapping[int, Entry]
     played: Mapping[str, Played] = field(default_factory=dict)
-    news: Sequence[str] = ()
+    news: list[str] = field(default_factory=list)
+    absent: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def left(self) -> int:
-        """How many blocks are not played."""
-        return sum(each.schedule.total - each.schedule.played for each in self.lists)
+        """How many blocks are not played, without those that are known to be skipped."""
+        return sum(each.schedule.total - each.schedule.played - each.schedule.skipped for each in self.lists)
 
     def plan(self, spec: ListSpec, key: BlockKey) -> Plan:
         """How a block is played."""
@@ -87,11 +92,12 @@ class Run:
         numbers = {entry: number for number, entry in enumerate(dict.fromkeys(key.lineup))}
         contestants = tuple([self.spec.engine(name).contestant(self.folder) for name in names])
         seats = () if spec.format == "random" else [self.entries[entry].name for entry in key.lineup]
+        dealt = [self.spec.engine(name).dealt for name in seats]
         return Plan(
             rules=spec.rules,
             lineup=Lineup(contestants, tuple([numbers[entry] for entry in key.lineup])),
             control=spec.control,
-            seed=block_seed(self.spec.seed, spec.name, seats),
+            seed=block_seed(self.spec.seed, spec.name, dealt),
             on_fault=spec.on_fault,
             crashed=spec.crashed,
             in_process=self.spec.in_process,
@@ -100,11 +106,12 @@ class Run:
         )
 
 
-def prepare(folder: Path, spec: LadderSpec, store: Store) -> Run:
-    """Makes a ladder ready to be played: looks at every engine, and keeps those that are new or have changed. Raises
-    ``CallError`` and ``RunError``."""
+def prepare(folder: Path, spec: LadderSpec, store: Store, *, leave_out: bool = False) -> Run:
+    """Makes a ladder ready to be played: looks at every engine, and keeps those that are new or have changed. With
+    ``leave_out`` engines that do not start are left out, as long as two do. Raises ``CallError`` and ``RunError``."""
     if not spec.lists:
         raise CallError(f"{folder}: there is no list in it yet: expected one, by `caboose ladder add-list`")
+    store.end_renaming([engine.name for engine in spec.engines])
     if store.meta("seed") != str(spec.seed):
         raise CallError(f"{folder}: the seed has changed since the ladder was made: expected {store.meta('seed')}")
     if any(engine.sandbox for engine in spec.engines):
@@ -112,33 +119,68 @@ def prepare(folder: Path, spec: LadderSpec, store: Store) -> Run:
             check_sandbox()
         except SandboxError as error:
             raise CallError(f"sandbox: {error}") from None
-    taking_part = {name for each in spec.lists for name in each.engines}
-    startup = max(each.control.startup for each in spec.lists)
-    found = {engine.name: identify(engine, startup, folder) for engine in spec.engines if engine.name in taking_part}
+    found, absent = _identities(folder, spec, leave_out)
     check_lists(folder, spec, store)
-    news: list[str] = []
+    if leave_out:
+        keep_absent(store, absent)
+    news = notices(store) if store.twice() else []
     roster = {name: _entry(store, name, identity, news) for name, identity in found.items()}
-    numbers = {name: entry.id for name, entry in roster.items()}
+    # Who does not start is taken for what it was: so line-ups are what they are when it does.
+    numbers = {name: -1 - at for at, name in enumerate(absent)}
+    numbers |= {entry.name: entry.id for entry in store.entries() if entry.name in absent}
+    away = frozenset(numbers.values())
+    numbers |= {name: entry.id for name, entry in roster.items()}
     rows = {row.name: row for row in store.lists()}
     lists = []
     for each in spec.lists:
-        row = rows.get(each.name) or store.add_list(each.name, each.rules.players, each.setup())
-        lists.append(OpenList(each, row, make_schedule(each, row.id, spec.seed, numbers, store)))
+        row, setup = rows.get(each.name), each.setup()
+        if row is None:
+            row = store.add_list(each.name, each.rules.players, setup)
+        elif row.setup != setup:
+            store.change_list(row.id, each.rules.players, setup)
+            row = replace(row, players=each.rules.players, setup=setup)
+        ordered = _in_order(store, row, each)
+        lists.append(OpenList(ordered, row, make_schedule(ordered, row.id, spec.seed, numbers, store, away)))
     entries = {entry.id: entry for entry in store.entries()}
     played = {name: identity.played for name, identity in found.items()}
-    return Run(folder, spec, store, roster, lists, entries, played, news)
+    return Run(folder, spec, store, roster, lists, entries, played, news, absent)
 
 
-def check_lists(folder: Path, spec: LadderSpec, store: Store) -> None:
-    """Raises ``CallError`` for a list whose games would not go together with those that are kept."""
-    rows = {row.name: row for row in store.lists()}
-    for each in spec.lists:
-        row = rows.get(each.name)
-        if row is not None and row.setup != each.setup():
-            raise CallError(
-                f"{folder}: list {each.name} has changed since its first block "
-                f"({_difference(row.setup, each.setup())}): expected what it was, or another name"
-            )
+def _identities(folder: Path, spec: LadderSpec, leave_out: bool) -> tuple[dict[str, Identity], dict[str, str]]:
+    """The engines of all lists as they are, and those that do not start, with what is told of them."""
+    taking_part = {name for each in spec.lists for name in each.engines}
+    startup = max(each.control.startup for each in spec.lists)
+    found, absent = {}, {}
+    for engine in spec.engines:
+        if engine.name not in taking_part:
+            continue
+        try:
+            found[engine.name] = identify(engine, startup, folder)
+        except RunError as error:
+            if not leave_out:
+                raise
+            absent[engine.name] = str(error)
+    if absent and len(found) < 2:
+        raise RunError(
+            f"{folder}: {len(found) or 'no'} engine starts, expected at least 2. {'; '.join(absent.values())}"
+        )
+    return found, absent
+
+
+def _in_order(store: Store, row: ListRow, spec: ListSpec) -> ListSpec:
+    """A list with its engines in the order in which they came to it, whatever their order is in the file now: so the
+    line-ups stay what they are."""
+    if spec.format == PAIR:
+        return spec
+    kept = store.order(row.id)
+    order = [*kept, *[name for name in spec.engines if name not in kept]]
+    if len(order) > len(kept):
+        store.set_order(row.id, order)
+    return replace(
+        spec,
+        engines=tuple(sorted(spec.engines, key=order.index)),
+        heroes=tuple(sorted(spec.heroes, key=order.index)),
+    )
 
 
 def play(
@@ -151,17 +193,29 @@ def play(
     begun: dict[Task, BlockKey] = {}
     books: dict[int, Book] = {}
     left_out = LeftOut(run.store)
+    aside = dict(kept_aside(run.store))
     with ExitStack() as stack:
         if run.spec.records:
             for each in run.lists:
                 book = Book(run.folder, each.spec.name, run.store.record_end(each.row.id))
                 books[each.row.id] = stack.enter_context(book)
 
+        def tell_aside(each: OpenList) -> None:
+            found, before = each.schedule.aside(), aside.get(each.spec.name, ())
+            if [*found] != [*before]:
+                keep_aside(run.store, each.row.id, found)
+                aside[each.spec.name] = found
+                known = {one.entry for one in before}
+                labels = {one: entry.label for one, entry in run.entries.items()}
+                run.news += [aside_text(each.spec.name, labels[e.entry], e) for e in found if e.entry not in known]
+
         def tasks() -> Iterator[Task | None]:
             end = None if limit.seconds is None else time.monotonic() + limit.seconds
             taken = 0
             while (limit.blocks is None or taken < limit.blocks) and (end is None or time.monotonic() < end):
                 key = None if enough() else _next(run.lists)
+                for each in [by_number[key.list]] if key else [one for one in run.lists if one.schedule.skipped]:
+                    tell_aside(each)
                 if key is not None:
                     each = by_number[key.list]
                     task = Task(run.plan(each.spec, key), key.number)
@@ -223,8 +277,30 @@ def reference_speed(run: Run, given: float | str | None) -> float | None:
 
 
 def open_store(folder: Path, *, writing: bool = False) -> Store:
-    """The database of a ladder. Raises ``RunError``."""
-    return Store.open(folder / DATABASE, writing=writing)
+    """The database of a ladder. Where there is none yet beside its description, one is made for ``writing``, and
+    otherwise an empty one is read. Raises ``RunError``, and ``CallError`` for a wrong description."""
+    path = folder / DATABASE
+    if path.exists() or not (folder / FILE).is_file():
+        return Store.open(path, writing=writing)
+    meta = new_meta(read_spec(folder).seed)
+    try:
+        if (folder / RECORDS).is_dir() and any((folder / RECORDS).iterdir()):
+            raise RunError(
+                f"{folder}: there are games in {RECORDS}/, but no {DATABASE} that tells which they are: expected both, "
+                "or neither"
+            )
+        if writing:
+            Store.create(path, meta)
+            return Store.open(path, writing=True)
+    except OSError as error:
+        raise RunError(f"{folder}: {error.strerror}") from None
+    return Store.empty(path, meta)
+
+
+def new_meta(seed: int) -> dict[str, str]:
+    """The settings of a new database."""
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    return {"seed": str(seed), "created": now, "caboose": caboose_version()}
 
 
 def _next(lists: Sequence[OpenList]) -> BlockKey | None:
@@ -250,8 +326,3 @@ def _entry(store: Store, name: str, identity: Identity, news: list[str]) -> Entr
         what = changes(editions[-1].identity, identity.text)
         news.append(f"{name} has changed ({what}): from now on it counts as another entry, {entry.label}")
     return entry
-
-
-def _difference(before: str, after: str) -> str:
-    pairs = zip(before.split(" | "), after.split(" | "), strict=False)
-    return "; ".join(f"{old} -> {new}" for old, new in pairs if old != new)

@@ -13,6 +13,7 @@ from rich.text import Text
 from caboose.arena.errors import CallError
 from caboose.arena.ladder.config import LadderSpec
 from caboose.arena.ladder.left_out import LeftOut
+from caboose.arena.ladder.notices import kept_absent, kept_aside, notices
 from caboose.arena.ladder.run import REFERENCE
 from caboose.arena.ladder.schedule import make_schedule
 from caboose.arena.ladder.store import FaultFound, ListRow, Store
@@ -42,6 +43,7 @@ def status_data(folder: Path, spec: LadderSpec, store: Store, runner: str) -> di
         told |= {"rules": str(each.rules), "control": str(each.control), "engines": list(each.engines)}
         lists.append(told | {"played": played, "total": total, "problem": problem})
     last = next(store.latest(), None)
+    labels = {entry.id: entry.label for entry in store.entries()}
     return {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -52,6 +54,16 @@ def status_data(folder: Path, spec: LadderSpec, store: Store, runner: str) -> di
         "reference_speed": float(store.meta(REFERENCE) or 0) or None,
         "scales": dict(zip(("blocks", "least", "most"), store.scales(), strict=True)),
         "left_out": [*LeftOut(store).told()],
+        "notices": notices(store),
+        "set_aside": {
+            name: [
+                {"entry": labels.get(each.entry, str(each.entry)), "lost": each.lost, "games": each.games}
+                for each in found
+            ]
+            for name, found in kept_aside(store).items()
+        },
+        "not_started": dict(kept_absent(store)),
+        "twice": dict(store.twice()),
         "faults": sum(not found.replayed for found in store.faults()),
         "lists": lists,
         "engines": [
@@ -83,7 +95,7 @@ def print_status(console: Console, folder: Path, spec: LadderSpec, store: Store,
         factors = f", {scales['least']:g} to {scales['most']:g} times as long in {_counted(scales['blocks'], 'block')}"
         told = f"limits of time are scaled to {data['reference_speed']:,.0f} nodes/s"
         _say(console, told + (factors if scales["blocks"] else ""))
-    for text in data["left_out"]:
+    for text in [*data["notices"], *data["left_out"]]:
         _say(console, text, style="red")
     if data["lists"]:
         console.print()

@@ -1,18 +1,22 @@
 """All results of a ladder, in one SQLite database: a row for each game, a block in one piece.
 
 Whatever ends the process, a block is there whole or not at all. The columns are told in ``docs/ladder.md``.
+
+A block that was played twice, as earlier Cabooses did when engines changed their order, is read once: a view without
+the second one stands before the table ``blocks``.
 """
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from types import TracebackType
-from typing import Final, NamedTuple, Self
+from types import MappingProxyType, TracebackType
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -20,12 +24,16 @@ import numpy.typing as npt
 from caboose.arena.database import create_database, damaged, open_database, told
 from caboose.arena.errors import RunError
 from caboose.arena.ladder.rows import SEAT, FaultRow, Seats
+from caboose.arena.ladder.twice import hide_twice, lineup_of, lineup_text
 from caboose.protocol.referee import Fault
 
 APPLICATION: Final = 0x4361624C  # "CabL", by which a database is known to be a ladder's
 SCHEMA: Final = 1
 CHUNK: Final = 20_000  # games that are read at once
 _CACHE: Final = -16_384  # KiB
+_IN_MEMORY: Final = ":memory:"
+_RENAMING: Final = "renaming"
+_ORDER: Final = "order of list "  # of engines; a setting for each list
 
 Integers = npt.NDArray[np.int64]
 
@@ -126,6 +134,7 @@ class Store:
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self._path = path
         self._connection = connection
+        self._twice = False
 
     @classmethod
     def create(cls, path: Path, meta: dict[str, str]) -> None:
@@ -139,6 +148,21 @@ class Store:
             raise RunError(f"{path}: there is no such database: expected a ladder")
         connection = open_database(path, "a ladder", application=APPLICATION, schema=SCHEMA, writing=writing)
         connection.execute(f"PRAGMA cache_size = {_CACHE}")
+        store = cls(path, connection)
+        try:
+            store._hide_twice()
+        except BaseException:
+            store.close()
+            raise
+        return store
+
+    @classmethod
+    def empty(cls, path: Path = Path(_IN_MEMORY), meta: Mapping[str, str] = MappingProxyType({})) -> Store:
+        """What a new database at ``path`` would be, in memory alone."""
+        connection = sqlite3.connect(_IN_MEMORY, isolation_level=None)
+        for statement in _TABLES.split(";"):
+            connection.execute(statement)
+        connection.executemany("INSERT INTO meta VALUES (?, ?)", meta.items())
         return cls(path, connection)
 
     def __enter__(self) -> Self:
@@ -169,6 +193,21 @@ class Store:
         """A setting; empty if it was never set."""
         rows = self._rows("SELECT value FROM meta WHERE key = ?", key)
         return next((str(value) for (value,) in rows), "")
+
+    def setting(self, key: str, default: Any) -> Any:
+        """A setting that is kept as JSON, of the type of ``default``, which it is if it was never set."""
+        text = self.meta(key)
+        try:
+            value = json.loads(text) if text else default
+        except ValueError:
+            value = None
+        if type(value) is not type(default):
+            raise self.damaged(key)
+        return value
+
+    def damaged(self, key: str) -> RunError:
+        """What is raised for a setting that makes no sense."""
+        return RunError(damaged(self._path, f"the setting {key!r} cannot be read"))
 
     def set_meta(self, key: str, value: str) -> None:
         """Keeps a setting."""
@@ -205,6 +244,51 @@ class Store:
             assert done.lastrowid is not None
             return ListRow(done.lastrowid, name, players, setup)
 
+    def change_list(self, list: int, players: int, setup: str) -> None:
+        """Keeps what a list is now, of which there are no blocks yet."""
+        with self._writing() as connection:
+            connection.execute("UPDATE lists SET players = ?, setup = ? WHERE id = ?", (players, setup, list))
+
+    def begin_renaming(self, old: str, new: str) -> None:
+        """Keeps that an engine is going to be renamed, in its description first."""
+        self.set_meta(_RENAMING, json.dumps([old, new]))
+
+    def end_renaming(self, described: Collection[str]) -> Sequence[str]:
+        """Ends a renaming that was begun, or forgets it if the description, which has these engines, did not change.
+        Returns the old name and the new one where there was something to end."""
+        renaming = [str(name) for name in self.setting(_RENAMING, [])]
+        if not renaming:
+            return ()
+        old, new = renaming
+        names = {entry.name for entry in self.entries()}
+        if new in described and old not in described and old in names and new not in names:
+            self._rename(old, new)
+            return old, new
+        self.set_meta(_RENAMING, "")
+        return ()
+
+    def _rename(self, old: str, new: str) -> None:
+        with self._writing() as connection:
+            connection.execute("INSERT OR REPLACE INTO meta VALUES (?, '')", (_RENAMING,))
+            connection.execute("UPDATE entries SET name = ? WHERE name = ?", (new, old))
+            for row in connection.execute("SELECT id FROM lists").fetchall():
+                order = [new if name == old else name for name in self.order(row[0])]
+                self._set_order(connection, row[0], order)
+
+    def order(self, list: int) -> Sequence[str]:
+        """The engines of a list in the order in which they came to it, which is their order in its line-ups."""
+        found = self.setting(f"{_ORDER}{list}", [])
+        return [str(name) for name in found]
+
+    def set_order(self, list: int, names: Sequence[str]) -> None:
+        """Keeps the order of a list's engines."""
+        with self._writing() as connection:
+            self._set_order(connection, list, names)
+
+    @staticmethod
+    def _set_order(connection: sqlite3.Connection, list: int, names: Sequence[str]) -> None:
+        connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (f"{_ORDER}{list}", json.dumps(names)))
+
     # --- blocks ---
 
     def commit(
@@ -223,7 +307,7 @@ class Store:
             at, length = record or (None, None)
             lineup = lineup_text(key.lineup)
             done = connection.execute(
-                "INSERT INTO blocks (list, number, lineup, finished, record, length) VALUES (?, ?, ?, ?, ?, ?)",
+                "INSERT INTO main.blocks (list, number, lineup, finished, record, length) VALUES (?, ?, ?, ?, ?, ?)",
                 (key.list, key.number, lineup, finished, at, length),
             )
             block = done.lastrowid
@@ -246,7 +330,7 @@ class Store:
         """The blocks of a list that were played, by number."""
         sql = "SELECT number, lineup FROM blocks WHERE list = ? ORDER BY number, lineup"
         for number, lineup in self._rows(sql, list):
-            yield BlockKey(list, number, lineup_of(lineup))
+            yield BlockKey(list, number, self._lineup(lineup))
 
     def blocks(self, list: int | None = None) -> Iterator[BlockRow]:
         """The blocks, all or those of a list, by list, number and line-up."""
@@ -254,31 +338,42 @@ class Store:
         sql = f"""SELECT id, list, number, lineup, finished, record, length FROM blocks {where}
             ORDER BY list, number, lineup"""
         for id, owner, number, lineup, *rest in self._rows(sql, *([] if list is None else [list])):
-            yield BlockRow(id, BlockKey(owner, number, lineup_of(lineup)), *rest)
+            yield BlockRow(id, BlockKey(owner, number, self._lineup(lineup)), *rest)
 
     def block(self, id: int) -> BlockRow:
         """The block with this number in the database, which must be there."""
         sql = "SELECT id, list, number, lineup, finished, record, length FROM blocks WHERE id = ?"
         ((_, owner, number, lineup, *rest),) = self._rows(sql, id)
-        return BlockRow(id, BlockKey(owner, number, lineup_of(lineup)), *rest)
+        return BlockRow(id, BlockKey(owner, number, self._lineup(lineup)), *rest)
 
     def latest(self, *, faulty: bool = False) -> Iterator[BlockRow]:
         """All blocks, or those with a fault, the one that ended last first."""
         where = "WHERE id IN (SELECT block FROM faults)" if faulty else ""
         sql = f"SELECT id, list, number, lineup, finished, record, length FROM blocks {where} ORDER BY id DESC"
         for id, owner, number, lineup, *rest in self._rows(sql):
-            yield BlockRow(id, BlockKey(owner, number, lineup_of(lineup)), *rest)
+            yield BlockRow(id, BlockKey(owner, number, self._lineup(lineup)), *rest)
 
     def counts(self, list: int | None = None) -> tuple[int, int]:
         """How many blocks there are, and games."""
-        if list is None:
-            ((blocks,),) = self._rows("SELECT count(*) FROM blocks")
-            ((games,),) = self._rows("SELECT count(*) FROM games")
-        else:
-            ((blocks,),) = self._rows("SELECT count(*) FROM blocks WHERE list = ?", list)
-            sql = "SELECT coalesce(sum(players), 0) FROM blocks JOIN lists ON lists.id = list WHERE list = ?"
-            ((games,),) = self._rows(sql, list)
+        sql = """SELECT count(*), coalesce(sum(players), 0) FROM blocks JOIN lists ON lists.id = list
+            WHERE list = ?1 OR ?1 IS NULL"""
+        ((blocks, games),) = self._rows(sql, list)
         return blocks, games
+
+    def twice(self) -> Mapping[str, int]:
+        """How many blocks of each list are there a second time, and are read once; only lists that have some."""
+        if not self._twice:
+            return {}
+        sql = """SELECT name, count(*) FROM twice JOIN main.blocks ON blocks.id = twice.id
+            JOIN lists ON lists.id = list GROUP BY list ORDER BY list"""
+        return dict(self._rows(sql))
+
+    def lost(self, list: int) -> Iterator[tuple[BlockKey, int, int]]:
+        """How many games an entry lost by its faults in a block of a list: the block, the entry, the games."""
+        sql = """SELECT number, lineup, entry, count(DISTINCT game) FROM faults JOIN blocks ON blocks.id = block
+            WHERE list = ? AND NOT replayed GROUP BY block, entry ORDER BY number, lineup"""
+        for number, lineup, entry, games in self._rows(sql, list):
+            yield BlockKey(list, number, self._lineup(lineup)), entry, games
 
     def games(self, block: int) -> list[Seats]:
         """The games of a block: a row for each seat."""
@@ -291,7 +386,7 @@ class Store:
             ORDER BY number, lineup, game"""
         for (number, lineup), rows in groupby(self._rows(sql, list), lambda row: (row[0], row[1])):
             seats = _seats(self._path, b"".join(row[2] for row in rows))
-            key = BlockKey(list, number, lineup_of(lineup))
+            key = BlockKey(list, number, self._lineup(lineup))
             yield key, seats.reshape(-1, len(key.lineup))
 
     def all_games(self, lists: Sequence[ListRow]) -> Iterator[tuple[int, Seats]]:
@@ -332,15 +427,28 @@ class Store:
         """Of how many blocks the limits of time were scaled, and the least and the largest factor; 1 for none."""
         if not list(self._rows("SELECT 1 FROM sqlite_master WHERE name = 'scales'")):
             return 0, 1.0, 1.0
-        ((count, least, most),) = self._rows("SELECT count(*), min(factor), max(factor) FROM scales")
+        sql = "SELECT count(*), min(factor), max(factor) FROM scales JOIN blocks ON blocks.id = block"
+        ((count, least, most),) = self._rows(sql)
         return int(count), float(least or 1), float(most or 1)
 
     def record_end(self, list: int) -> int:
         """Where the games of a list end that stand in its record file and belong to blocks that are kept."""
-        ((end,),) = self._rows("SELECT coalesce(max(record + length), 0) FROM blocks WHERE list = ?", list)
+        # Of all blocks: what stands behind that will be cut off.
+        ((end,),) = self._rows("SELECT coalesce(max(record + length), 0) FROM main.blocks WHERE list = ?", list)
         return int(end)
 
     # --- the ways to it ---
+
+    def _hide_twice(self) -> None:
+        """Hides blocks that are there a second time, with their engines in another order."""
+        with told(self._path):
+            self._twice = hide_twice(self._connection, self._lineup)
+
+    def _lineup(self, text: Any) -> tuple[int, ...]:
+        try:
+            return lineup_of(text)
+        except (AttributeError, ValueError):
+            raise RunError(damaged(self._path, "a line-up that is none")) from None
 
     def _rows(self, sql: str, *values: object) -> Iterator[tuple]:  # type: ignore[type-arg]
         with told(self._path):
@@ -357,16 +465,6 @@ class Store:
                 if self._connection.in_transaction:  # SQLite may have ended it itself
                     self._connection.execute("ROLLBACK")
                 raise
-
-
-def lineup_text(lineup: Sequence[int]) -> str:
-    """A line-up as it is kept."""
-    return " ".join(map(str, lineup))
-
-
-def lineup_of(text: str) -> tuple[int, ...]:
-    """The line-up that ``lineup_text`` wrote."""
-    return tuple(map(int, text.split()))
 
 
 def _seats(path: Path, data: bytes) -> Seats:

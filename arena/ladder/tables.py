@@ -12,20 +12,23 @@ from rich.table import Table
 from rich.text import Text
 
 from caboose.arena.bootstrap import Estimate
+from caboose.arena.fairness import LEVEL
 from caboose.arena.ladder.board import Totals, read_totals
+from caboose.arena.ladder.notices import notices
 from caboose.arena.ladder.store import ListRow, Store
 from caboose.arena.ratings import Standing, Standings
 
 FORMAT: Final = "caboose ladder standings"
 FORMAT_VERSION: Final = 1
-SURE: Final = 0.01  # a p-value below which seats are told to differ
+SURE: Final = LEVEL
 
 
 def print_standings(console: Console, store: Store, lists: Sequence[ListRow], *, times: bool = False) -> None:
     """Prints how the engines stand in ``lists``, with ``times`` also what time they used."""
     board = read_totals(store, lists, times=times)
     if not board.games:
-        _say(console, "No block has been played yet.")
+        for text in ["No block has been played yet.", *notices(store, lists)]:
+            _say(console, text)
         return
     found = board.tally.standings()
     console.print(_table(board, found))
@@ -36,7 +39,7 @@ def print_standings(console: Console, store: Store, lists: Sequence[ListRow], *,
         "Margin: pips a round by which it beats the others at its table. "
         f"± 95 % (bootstrap over {found.blocks:,} blocks, {found.games:,} games).",
     )
-    for text in _remarks(board, found):
+    for text in [*_remarks(board, found), *notices(store, lists)]:
         _say(console, text)
     if times:
         console.print()
@@ -85,6 +88,7 @@ def standings_data(store: Store, lists: Sequence[ListRow]) -> dict[str, Any]:
         "superiority": [[_known(found.superiority[one, other]) for other in order] for one in order],
         "gain": asdict(board.fairness.gain()),
         "seats": [asdict(seats) for seats in board.fairness.seats()],
+        "notices": notices(store, lists),
     }
 
 
