@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import typer
+from typing import Final
 
-from caboose.arena.commands.ladder_edit import add, add_list, init, remove
-from caboose.arena.commands.ladder_report import report
-from caboose.arena.commands.ladder_run import run
-from caboose.arena.commands.ladder_show import export, games, standings, status
+HELP: Final = "Engines in a folder that play each other for days: ratings, all games kept, killed and resumed at will."
 
-ladder = typer.Typer(
-    name="ladder",
-    help="Engines in a folder that play each other for days: ratings, all games kept, killed and resumed at will.",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-)
-for command in (init, add, run, status, standings, games, report, export, remove):
-    ladder.command()(command)
-ladder.command("add-list")(add_list)
+# In the order of the help: the module of each command and its function there, so that none loads what others need.
+COMMANDS: Final = {
+    "init": "ladder_edit.init",
+    "add": "ladder_edit.add",
+    "run": "ladder_run.run",
+    "status": "ladder_show.status",
+    "standings": "ladder_show.standings",
+    "games": "ladder_show.games",
+    "report": "ladder_report.report",
+    "export": "ladder_show.export",
+    "remove": "ladder_edit.remove",
+    "add-list": "ladder_edit.add_list",
+}

@@ -13,7 +13,7 @@ import tomlkit
 from tomlkit.items import AoT, Table
 
 from caboose.arena import caboose_version
-from caboose.arena.errors import CallError, RunError
+from caboose.arena.errors import CallError, RunError, cause
 from caboose.arena.ladder.config import FILE, FORMAT, LadderSpec, parse_spec, read_spec
 from caboose.arena.ladder.folder import DATABASE
 from caboose.arena.ladder.store import Store
@@ -40,7 +40,7 @@ def init(folder: Path, seed: int, *, in_process: bool, records: bool, logs: bool
         Store.create(folder / DATABASE, {"seed": str(seed), "created": now, "caboose": caboose_version()})
         _write(folder / FILE, tomlkit.dumps(document))
     except OSError as error:
-        raise RunError(f"{folder}: {error.strerror}") from None
+        raise RunError(f"{folder}: {cause(error)}") from None
 
 
 def add(folder: Path, kind: str, values: Mapping[str, Any]) -> LadderSpec:
@@ -110,7 +110,7 @@ def _change(folder: Path, change: Callable[[tomlkit.TOMLDocument], None]) -> Lad
         finally:
             os.close(lock)
     except OSError as error:
-        raise RunError(f"{path}: {error.strerror}") from None
+        raise RunError(f"{path}: {cause(error)}") from None
     return spec
 
 

@@ -13,7 +13,7 @@ from typing import Final, Protocol
 import numpy as np
 
 from caboose.arena.blocks import Plan
-from caboose.arena.errors import CallError, PlayError
+from caboose.arena.errors import CallError, PlayError, reason
 from caboose.arena.executors import Executor, Task
 from caboose.arena.ladder.books import Book
 from caboose.arena.ladder.config import LadderSpec, ListSpec
@@ -203,7 +203,7 @@ def play(
         except KeyboardInterrupt:
             return "interrupted"
         except (OSError, PlayError) as error:
-            return str(error)
+            return reason(error)
     return "; ".join(left_out.told(new=True))
 
 
