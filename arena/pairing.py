@@ -1,8 +1,8 @@
 """Who plays next: tables of players out of many contestants, where the standings are least certain.
 
-Skill is followed block by block with the Bradley–Terry model of Weng and Lin (2011), as openskill has it (``weng_lin``):
-a mean and a standard deviation for each contestant. (Its Plackett–Luce model takes from both when they tie.) It is only for pairing;
-standings are made anew from all games (``ratings``).
+Skill is followed block by block with the Bradley–Terry model of Weng and Lin (2011), as openskill has it: a mean and a
+standard deviation for each contestant (``weng_lin``). (Its Plackett–Luce model takes from both when they tie.) It is
+only for pairing; standings are made anew from all games (``ratings``).
 A block is one result, by the mean places in it, since its games share their deals. Bots do not change: the deviations
 are not widened from block to block (openskill's tau is 0).
 

@@ -1,7 +1,7 @@
 """The Bradley–Terry model of Weng and Lin (2011, algorithm 1): skills that are followed from result to result.
 
-openskill has it too (``BradleyTerryFull``), and a test compares them, to the last bit. But it copies objects, which takes
-most of its time, and a run of a large ladder begins with tens of thousands of results.
+openskill has it too (``BradleyTerryFull``), and a test compares them, to the last bit. But it copies objects, which
+takes most of its time, and a run of a large ladder begins with tens of thousands of results.
 """
 
 from __future__ import annotations
