@@ -88,6 +88,10 @@ cluster: $(READY) ## kill clients, workers and the scheduler of a small Dask clu
 instructions: $(READY) ## count the core's instructions (valgrind) and compare with the kept counts
 	@$(BIN)/python benchmarks/instructions.py
 
+.PHONY: words
+words: $(READY) ## write the commands' words anew, which the help and the completion of shells show
+	@$(BIN)/python -m caboose.arena.words
+
 .PHONY: update-instructions
 update-instructions: $(READY) ## count the core's instructions and keep the counts of this build
 	@$(BIN)/python benchmarks/instructions.py --update

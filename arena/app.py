@@ -2,50 +2,127 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
+import inspect
+import os
 import sys
 import traceback
-from collections.abc import Sequence
-from typing import Annotated, Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, Final
 
 import typer
 
 from caboose.arena import caboose_version
-from caboose.arena.errors import CallError, RunError
+from caboose.arena.errors import CallError, RunError, reason
+from caboose.arena.space import NO_MEMORY, for_lack_of_memory
+from caboose.arena.words import VALUE, Words, read_words
 
-# In the order of the help. Each is a function, or an application, of its own name, in a module of its own name in
-# commands/.
+# In the order of the help. Each is a function of its own name in a module of its own name in commands/, but for groups,
+# whose modules say where their commands are.
 COMMANDS: Final = (
     "match", "compare", "ladder", "tune", "power", "suite", "show", "analyse", "verify", "convert", "log", "engine",
     "check", "perft", "rules", "bench",
 )  # fmt: skip
+GROUPS: Final = ("ladder", "suite")
 
 _INTERRUPTED: Final = 130  # what typer makes of Ctrl-C
+_COMPLETE: Final = "_CABOOSE_COMPLETE"  # by which a shell asks for completion
+_TYPED: Final = ("COMP_WORDS", "_TYPER_COMPLETE_ARGS")  # where it says what was typed: bash, and others
 
 
 def make_app(arguments: Sequence[str]) -> typer.Typer:
-    """The command line as far as ``arguments`` need it: the command that they begin with, or all for the help. To load
-    all takes half a second."""
-    app = typer.Typer(
-        name="caboose",
-        help="Mexican Train: bots that play it, and an arena that pits them against each other.",
+    """The command line as far as ``arguments`` need it: the command that they name, and of all others what the help
+    says of them. To load all takes half a second. Where a shell asks for completion nothing is loaded at all."""
+    app = _group("caboose", "Mexican Train: bots that play it, and an arena that pits them against each other.")
+    app.callback()(_options)
+    asking = _COMPLETE in os.environ
+    named = _named(_typed() if asking else arguments)
+    groups = {name: _group(name, "") for name in GROUPS}
+    for words in read_words():
+        name, within = words.path[-1], groups[words.path[0]] if len(words.path) > 1 else app
+        if words.path in ((name,) for name in GROUPS):
+            app.add_typer(groups[name], help=words.help)
+        elif words.path != named:
+            within.command(name, help=words.help)(_unnamed)
+        else:
+            within.command(name)(_completed(words) if asking else load(named))
+    return app
+
+
+def load(path: Sequence[str]) -> Callable[..., None]:
+    """The function of a command, such as ``("ladder", "run")``."""
+    place = f"{path[0]}.{path[0]}"
+    if path[0] in GROUPS:
+        place = _commands(path[0])[path[1]]
+    module, function = place.rsplit(".", 1)
+    found: Callable[..., None] = getattr(importlib.import_module(f"caboose.arena.commands.{module}"), function)
+    return found
+
+
+def look_words() -> Iterator[Words]:
+    """All commands as they are, for the file of their words: each is loaded."""
+    for name in COMMANDS:
+        if name in GROUPS:
+            module = importlib.import_module(f"caboose.arena.commands.{name}")
+            yield Words((name,), module.HELP)
+        for path in [(name, each) for each in _commands(name)] if name in GROUPS else [(name,)]:
+            alone = typer.Typer(add_completion=False)
+            alone.command()(load(path))
+            command: Any = typer.main.get_command(alone)
+            help = " ".join(command.help.split("\n\n")[0].split())
+            yield Words(path, help, tuple([_names(each) for each in command.params if each.opts[0].startswith("-")]))
+
+
+def _names(option: Any) -> tuple[str, ...]:
+    value = "" if option.is_flag or option.count else VALUE
+    return tuple([f"{name}{value}" for name in (*option.opts, *option.secondary_opts)])
+
+
+def _group(name: str, help: str) -> typer.Typer:
+    return typer.Typer(
+        name=name,
+        help=help,
         no_args_is_help=True,
         context_settings={"help_option_names": ["-h", "--help"]},
-        add_completion=False,
         rich_markup_mode="rich",
     )
-    app.callback()(_options)
-    names: Sequence[str] = COMMANDS
-    if arguments and (arguments[0] in COMMANDS or arguments[0] == "--version"):
-        names = [name for name in COMMANDS if name == arguments[0]]
-    for name in names:
-        module = importlib.import_module(f"caboose.arena.commands.{name}")
-        command = getattr(module, name)
-        if isinstance(command, typer.Typer):
-            app.add_typer(command)
-        else:
-            app.command()(command)
-    return app
+
+
+def _commands(group: str) -> Mapping[str, str]:
+    found: Mapping[str, str] = importlib.import_module(f"caboose.arena.commands.{group}").COMMANDS
+    return found
+
+
+def _named(words: Sequence[str]) -> tuple[str, ...]:
+    """The path of the command that ``words`` name. What stands before it takes no values."""
+    names = [word for word in words if not word.startswith("-")]
+    return tuple(names[: 2 if names and names[0] in GROUPS else 1])
+
+
+def _typed() -> list[str]:
+    text = next((os.environ[name] for name in _TYPED if name in os.environ), "")
+    return text.split()[1:]
+
+
+def _completed(words: Words) -> Callable[..., None]:
+    """A command that is never run and has the options of ``words``."""
+
+    def command(**_: object) -> None: ...
+
+    def parameter(at: int, names: Sequence[str]) -> inspect.Parameter:
+        option = typer.Option(*[name.removesuffix(VALUE) for name in names])
+        kind = Annotated[str if names[0].endswith(VALUE) else bool, option]
+        return inspect.Parameter(f"p{at}", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+
+    parameters = [parameter(at, names) for at, names in enumerate(words.options)]
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {each.name: each.annotation for each in parameters}
+    return command
+
+
+def _unnamed() -> None:
+    raise AssertionError("a command was run that the call does not name")
 
 
 def _print_version(wanted: bool) -> None:
@@ -73,13 +150,17 @@ def run_app(app: typer.Typer, arguments: Sequence[str], failed: int = 1, again: 
         return _fail(str(error), 2 if isinstance(error, CallError) else failed)
     except typer.TyperException as error:
         return _fail(error.format_message(), error.exit_code)
-    except SystemExit:  # of rich and typer, which end a program so when nobody reads its output any more
-        return failed
+    except SystemExit as ended:
+        # Of rich and typer, which end a program so when nobody reads its output any more, or a shell has its words.
+        return failed if ended.code else 0
     except OSError as error:
-        return _fail(f"{error.filename or 'standard output'}: {error.strerror}", failed)
+        of_output = error.filename is None and error.errno in (errno.ENOSPC, errno.EIO, errno.EPIPE, errno.EDQUOT)
+        return _fail(f"{'standard output: ' if of_output else ''}{reason(error)}", failed)
     except MemoryError:
-        return _fail("the memory does not suffice", failed)
-    except Exception:
+        return _fail(NO_MEMORY, failed)
+    except Exception as error:
+        if for_lack_of_memory(error):
+            return _fail(NO_MEMORY, failed)
         traceback.print_exc()  # a mistake of ours; its exit code must not look like an answer
         return failed
     if code == _INTERRUPTED:

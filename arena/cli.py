@@ -6,12 +6,16 @@ an answer, and 3 is a problem.
 
 from __future__ import annotations
 
+import signal
 import sys
-from collections.abc import Sequence
-from io import TextIOWrapper
-from typing import Final
 
 from caboose.arena.interrupts import ENDING, ending_on_interrupt, interrupted_by
+from caboose.arena.space import NO_MEMORY, for_lack_of_memory, lacking_space
+
+TYPE_CHECKING = False  # of typing: nothing that takes time is loaded before Ctrl-C is seen to
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Final
 
 FAILED: Final = {"compare": 3}
 """The exit code of what went wrong for commands where it is not 1."""
@@ -31,20 +35,49 @@ def run(arguments: Sequence[str]) -> int:
     command = arguments[0] if arguments else ""
     failed, again = FAILED.get(command, 1), AGAIN.get(command, "")
     signals = ENDING if command in PLAYING else ()
-    with ending_on_interrupt(failed, also=signals, again=again):
-        from caboose.arena.app import make_app, run_app
+    try:
+        with ending_on_interrupt(failed, also=signals, again=again):
+            if problem := lacking_space(command):
+                return _fail(problem, failed)
+            from caboose.arena.app import make_app, run_app
 
-        app = make_app(arguments)
-    with interrupted_by(signals):
-        return run_app(app, arguments, failed, again)
+            app = make_app(arguments)
+        with interrupted_by(signals):
+            return run_app(app, arguments, failed, again)
+    except KeyboardInterrupt:  # between what sees to it
+        return _fail(f"interrupted{again}", failed)
+    except (MemoryError, ImportError) as error:
+        if not for_lack_of_memory(error):
+            raise
+        return _fail(NO_MEMORY, failed)
 
 
 def main() -> None:
     """The program ``caboose``."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show a name ends nothing
-    sys.exit(run(sys.argv[1:]))
+    code = _run_program()
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # nothing is left to be guarded: it ends, and without a word
+    sys.exit(code)
+
+
+def _run_program() -> int:
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None and hasattr(stream, "reconfigure"):
+                stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show a name ends nothing
+        from caboose.protocol.threads import limit_threads
+
+        limit_threads()
+        return run(sys.argv[1:])
+    except KeyboardInterrupt:
+        return _fail("interrupted", 1)
+    except MemoryError:
+        return _fail(NO_MEMORY, 1)
+
+
+def _fail(text: str, code: int) -> int:
+    print(f"caboose: {text}", file=sys.stderr)
+    return code
 
 
 if __name__ == "__main__":

@@ -10,8 +10,10 @@ import os
 import sys
 
 from caboose.arena import caboose_version
-from caboose.arena.errors import CallError
+from caboose.arena.errors import CallError, RunError
 from caboose.arena.interrupts import ending_on_interrupt
+from caboose.arena.space import NO_MEMORY, lacking_space
+from caboose.protocol.threads import limit_threads
 
 
 def run_engine(name: str) -> None:
@@ -33,14 +35,21 @@ def run_engine(name: str) -> None:
 
 
 def main() -> None:
-    """The program that plays as an engine. Exit code 2: the call was wrong."""
+    """The program that plays as an engine. Exit code 2: the call was wrong; 1: there is too little memory."""
     try:
+        with ending_on_interrupt():
+            limit_threads()
+            if problem := lacking_space("engine"):
+                raise RunError(problem)
         if len(sys.argv) != 2:
             raise CallError("expected one argument, the name of a built-in bot")
         run_engine(sys.argv[1])
-    except CallError as error:
+    except (CallError, RunError) as error:
         print(f"caboose: {error}", file=sys.stderr)
-        sys.exit(2)
+        sys.exit(2 if isinstance(error, CallError) else 1)
+    except MemoryError:
+        print(f"caboose: {NO_MEMORY}", file=sys.stderr)
+        sys.exit(1)
 
 
 if __name__ == "__main__":

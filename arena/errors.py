@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from caboose.protocol.child import LackError
+from caboose.protocol.oserrors import cause
+
+__all__ = ["CallError", "PlayError", "RunError", "Stopped", "cause", "reason"]
 
 
 class CallError(ValueError):
@@ -22,7 +24,9 @@ class PlayError(RunError):
 
 
 def reason(error: Exception) -> str:
-    """What went wrong, with the name of the file that it was about, if any."""
-    if isinstance(error, OSError) and not isinstance(error, LackError) and error.filename is not None:
-        return f"{error.filename}: {error.strerror}"
-    return str(error)
+    """What went wrong, with the name of the file that it was about, if any. No text of it begins with ``[Errno``."""
+    if not isinstance(error, OSError):
+        return str(error)
+    if type(error).__str__ is not OSError.__str__:  # such as ``LackError``, which says what it was about itself
+        return str(error)
+    return cause(error) if error.filename is None else f"{error.filename}: {cause(error)}"

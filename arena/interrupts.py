@@ -1,13 +1,19 @@
-"""Ctrl-C and its like outside of what guards itself against them: one line, and no traceback from some library."""
+"""Ctrl-C and its like outside of what guards itself against them: one line, and no traceback from some library.
+
+It loads next to nothing, since Ctrl-C may come as soon as a program begins.
+"""
 
 from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from types import FrameType
-from typing import Final
+
+TYPE_CHECKING = False  # of typing, which takes longer to load than all else here
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from types import FrameType
+    from typing import Final
 
 ENDING: Final = (signal.SIGTERM, signal.SIGHUP)
 """Signals that end programs without a word where nothing is said."""

@@ -1,8 +1,8 @@
 """Who plays next: tables of players out of many contestants, where the standings are least certain.
 
 Skill is followed block by block with the Bradley–Terry model of Weng and Lin (2011), as openskill has it: a mean and a
-standard deviation for each contestant. (Its Plackett–Luce model takes from both when they tie.) It is only for pairing;
-standings are made anew from all games (``ratings``).
+standard deviation for each contestant (``weng_lin``). (Its Plackett–Luce model takes from both when they tie.) It is
+only for pairing; standings are made anew from all games (``ratings``).
 A block is one result, by the mean places in it, since its games share their deals. Bots do not change: the deviations
 are not widened from block to block (openskill's tau is 0).
 
@@ -20,13 +20,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from caboose.arena.bootstrap import Floats
+from caboose.arena.weng_lin import update
 
 MEAN: Final = 25.0
 DEVIATION: Final = 25 / 3
@@ -47,11 +47,10 @@ class Skills:
         """
         if len(set(table)) != len(table) or len(table) != len(places) or len(table) < 2:
             raise ValueError(f"a block is rated by a place for each of two or more: {list(table)}, {list(places)}")
-        model = _model()
-        teams = [[model.rating(mu=self.mean[i], sigma=self.deviation[i])] for i in table]
         mean, deviation = list(self.mean), list(self.deviation)
-        for i, (rating,) in zip(table, model.rate(teams, ranks=[float(place) for place in places]), strict=True):
-            mean[i], deviation[i] = float(rating.mu), float(rating.sigma)
+        found = update([mean[i] for i in table], [deviation[i] for i in table], places)
+        for i, rated in zip(table, found, strict=True):
+            mean[i], deviation[i] = rated
         return Skills(tuple(mean), tuple(deviation))
 
     def awaiting(self, tables: Iterable[Sequence[int]]) -> Skills:
@@ -125,10 +124,3 @@ def _learning(skills: Skills) -> Floats:
     learning: Floats = both * 2 * ndtr(-np.abs(mean[:, None] - mean) / np.sqrt(both))
     np.fill_diagonal(learning, 0.0)
     return learning
-
-
-@cache
-def _model() -> Any:
-    from openskill.models import BradleyTerryFull
-
-    return BradleyTerryFull(mu=MEAN, sigma=DEVIATION, tau=0.0)

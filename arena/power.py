@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from caboose.arena.errors import CallError
+from caboose.arena.errors import CallError, cause
 from caboose.arena.games import Games, join
 from caboose.arena.ladder.board import read_board
 from caboose.arena.ladder.rows import SEAT, seat_rows
@@ -39,7 +39,7 @@ def match_spreads(path: Path, unit: str) -> list[Spread]:
     try:
         result = read_result(path)
     except OSError as error:
-        raise CallError(f"{path}: {error.strerror}: expected a ladder or what `caboose match --json` wrote") from None
+        raise CallError(f"{path}: {cause(error)}: expected a ladder or what `caboose match --json` wrote") from None
     except ResultError as error:
         raise CallError(f"{error}, expected a ladder or what `caboose match --json` wrote") from None
     seats = [seat_rows(game, result.entries) for block in result.blocks for game in block.games]

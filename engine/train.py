@@ -158,7 +158,7 @@ def main() -> None:
         wanted = [rules_of(name) for name in names]
         options.out.open("a").close()
     except (OSError, ValueError) as error:
-        parser.error(str(error))
+        parser.error(f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error))
     for name, rules in zip(names, wanted, strict=True):
         try:
             weights = train(rules, options.rounds, options.seed)

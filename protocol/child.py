@@ -22,6 +22,8 @@ from fcntl import F_DUPFD_CLOEXEC, fcntl
 from pathlib import Path
 from typing import Final
 
+from caboose.protocol.oserrors import cause
+
 _KILL_PATIENCE: Final = 2.0  # seconds that a keeper is given to kill all that is there
 _STOPPED_PATIENCE: Final = 0.05  # seconds after which a keeper that does not end is continued once more
 _NUMBER: Final = 4  # bytes
@@ -35,7 +37,7 @@ class LackError(OSError):
     """This process lacks what it takes to start another one (descriptors, processes, memory), whatever that is."""
 
     def __str__(self) -> str:
-        return f"cannot start {self.filename}: {self.strerror}"
+        return f"cannot start {self.filename}: {cause(self)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

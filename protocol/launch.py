@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from caboose.protocol.child import UNLIMITED, Resources, program
+from caboose.protocol.oserrors import cause
+from caboose.protocol.threads import users_environment
 
 _BWRAP: Final = "bwrap"
 _PRLIMIT: Final = "prlimit"
@@ -98,7 +100,7 @@ class Launch:
 
     def environment(self) -> dict[str, str] | None:
         """The whole environment of the engine; None where it is ours."""
-        return dict(_ENVIRONMENT) if self.sandbox else None
+        return dict(_ENVIRONMENT) if self.sandbox else users_environment()
 
 
 PLAIN: Final = Launch()
@@ -120,7 +122,7 @@ def check_sandbox() -> None:
     try:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_PATIENCE, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise SandboxError(f"bubblewrap is here, but cannot make a sandbox: {error}") from None
+        raise SandboxError(f"bubblewrap is here, but cannot make a sandbox: {cause(error)}") from None
     if done.returncode:
         said = _said(done)
         hint = "; user namespaces may be forbidden on this system" if "namespace" in said or "uid map" in said else ""

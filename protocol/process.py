@@ -34,6 +34,7 @@ from caboose.protocol.messages import (
     parse_option_line,
     setoption_line,
 )
+from caboose.protocol.oserrors import cause
 
 __all__ = ["FAULT_KINDS", "EngineFault", "EngineProcess", "LackError", "close_all"]
 _KNOWN: Final = 500  # characters of a list of options that an error shows
@@ -237,7 +238,7 @@ class EngineProcess:
         except LackError:
             raise
         except (OSError, ValueError) as error:
-            why = getattr(error, "strerror", None) or str(error)
+            why = cause(error)
             raise EngineFault("start", f"cannot run {shown(shlex.join(words), 200)}: {why}") from None
         self._talk = Conversation(channel, self._guard)
         _OPEN.add(self)

@@ -122,16 +122,20 @@ def test_status_as_json(played: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert [engine["entry"] for engine in data["engines"]] == ["random", "greedy", "planner", "mcts", "broken"]
 
 
-def test_exports(played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_exports(
+    played: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     rows = list(csv.DictReader(StringIO(told(capsys, "export", str(played)))))
     games = [json.loads(line) for line in told(capsys, "export", str(played), "--to", "jsonl").splitlines()]
     assert len(games) == 38
     assert len(rows) == sum(len(game["seats"]) for game in games)
-    seats = [(game["list"], game["block"], game["game"], seat) for game in games for seat in game["seats"]]
-    for row, (name, block, number, seat) in zip(rows, seats, strict=True):
-        assert (row["list"], int(row["block"]), int(row["game"])) == (name, block, number)
-        assert (row["engine"], row["fault"], int(row["total"])) == (seat["engine"], seat["fault"] or "", seat["total"])
-        assert float(row["margin"]) == seat["margin"]
+    seats = [(game, number, seat) for game in games for number, seat in enumerate(game["seats"], 1)]
+    for row, (game, number, seat) in zip(rows, seats, strict=True):
+        places = {"list": game["list"], "block": game["block"], "game": game["game"], "finished": game["finished"]}
+        texts = {"lineup": " ".join(game["lineup"]), "seat": number, "fault": seat["fault"] or ""}
+        assert row == {name: str(value) for name, value in (seat | places | texts).items()}
+    monkeypatch.setattr("caboose.arena.ladder.store.CHUNK", 7)  # games that are read at once
+    assert list(csv.DictReader(StringIO(told(capsys, "export", str(played))))) == rows
     text = tmp_path / "games.txt"
     told(capsys, "export", str(played), "--to", "records", "-o", str(text), "--list", "pairs")
     assert run(["verify", str(text)]) == 0

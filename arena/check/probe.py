@@ -26,6 +26,7 @@ from caboose.protocol.messages import (
     setoption_line,
 )
 from caboose.protocol.observation import observation_lines
+from caboose.protocol.oserrors import cause
 
 _FLOOD: Final = 8 << 20  # bytes of output in one step that are no answer any more
 _TAPE: Final = 1000  # lines of a step that are kept
@@ -113,7 +114,7 @@ class Probe:
         try:
             self._channel = Channel(self._command, self._stderr, self._launch)
         except (OSError, ValueError) as error:
-            raise CannotRunError(getattr(error, "strerror", None) or str(error)) from None
+            raise CannotRunError(cause(error)) from None
         self._number = 0
         self.note("the engine is started")
 

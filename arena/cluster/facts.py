@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Final
 
 from caboose.arena import caboose_version
+from caboose.arena.errors import cause
 from caboose.arena.fingerprint import builtin_hash, command_hash
 from caboose.arena.scaling import measure_speed
 from caboose.protocol.affinity import allowed_cores
@@ -82,7 +83,7 @@ def _hash(command: Command) -> str:
     try:
         return command_hash(command)
     except OSError as error:
-        return f"!{error.filename}: {error.strerror}"
+        return f"!{error.filename}: {cause(error)}"
     except ValueError as error:
         return f"!{error}"
 

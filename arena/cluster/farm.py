@@ -26,6 +26,7 @@ from caboose.arena.cluster.facts import Command, Facts, gather_facts
 from caboose.arena.pinning import share_cores
 from caboose.arena.working import STOP_SECONDS, Message, Outcome, kill_session
 from caboose.protocol.affinity import Core, allowed_cores
+from caboose.protocol.threads import limited_environment
 
 IDLE: Final = 10.0  # seconds that a process is kept without a block
 LOOK: Final = 0.2  # seconds between two looks at whether the block is still wanted
@@ -55,7 +56,9 @@ class _Player:
         # Ctrl-C in the worker's terminal is the worker's business: they are born with it blocked.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
-            self._process = subprocess.Popen(words, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno(), life])
+            self._process = subprocess.Popen(
+                words, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno(), life], env=limited_environment()
+            )
         except BaseException:
             os.close(self._life)
             raise

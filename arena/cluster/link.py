@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import pickle
+import re
 import warnings
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future
@@ -14,7 +15,7 @@ from uuid import uuid4
 
 from caboose.arena.cluster.facts import Command, Facts
 from caboose.arena.cluster.farm import close, look, play, unpack
-from caboose.arena.errors import CallError, PlayError, RunError
+from caboose.arena.errors import CallError, PlayError, RunError, cause
 from caboose.arena.working import Outcome, Work
 
 CONNECT: Final = 8.0  # seconds that a scheduler may take to answer at first
@@ -166,5 +167,5 @@ def _reason(error: BaseException) -> str:
     """An error of a library in one line."""
     if isinstance(error, TimeoutError):
         return "nothing was heard in time"
-    text = " ".join(str(error).split()) or type(error).__name__
+    text = re.sub(r"\[Errno \d+\] ", "", cause(error))
     return text if len(text) <= 200 else f"{text[:197]}..."

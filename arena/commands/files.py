@@ -15,7 +15,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
 
-from caboose.arena.errors import CallError, RunError
+from caboose.arena.errors import CallError, RunError, cause
 
 STANDARD_INPUT: Final = "-"
 
@@ -29,7 +29,7 @@ def opened(name: str) -> Iterator[BinaryIO]:
     try:
         file = open(name, "rb")  # noqa: SIM115 - only the opening is guarded
     except OSError as error:
-        raise CallError(f"{name}: {error.strerror}") from None
+        raise CallError(f"{name}: {cause(error)}") from None
     console = Console(stderr=True)
     columns = (BarColumn(bar_width=None), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
     with file, Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
@@ -46,7 +46,7 @@ def open_seekable(name: str) -> BinaryIO:
         shutil.copyfileobj(file, copy)
         copy.seek(0)
     except OSError as error:
-        raise CallError(f"{name}: {error.strerror}") from None
+        raise CallError(f"{name}: {cause(error)}") from None
     return copy
 
 
@@ -68,8 +68,8 @@ def written(path: Path | None, *, named: bool = True) -> Iterator[BinaryIO]:
         file = place.open("wb")
     except OSError as error:
         if named:
-            raise CallError(f"-o {path}: {error.strerror}") from None
-        raise RunError(f"{path}: {error.strerror}") from None
+            raise CallError(f"-o {path}: {cause(error)}") from None
+        raise RunError(f"{path}: {cause(error)}") from None
     try:
         with file:
             yield file
@@ -90,7 +90,7 @@ def output_errors(name: str) -> Iterator[None]:
         _leave_unread()
         raise typer.Exit(1) from None
     except OSError as error:
-        raise RunError(f"{error.filename or name}: {error.strerror or error}") from None
+        raise RunError(f"{error.filename or name}: {cause(error)}") from None
 
 
 @contextmanager

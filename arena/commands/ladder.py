@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import typer
+from typing import Final
 
-from caboose.arena.commands.ladder_edit import add, init, remove, rename
-from caboose.arena.commands.ladder_lists import add_list, edit_list
-from caboose.arena.commands.ladder_report import report
-from caboose.arena.commands.ladder_run import run
-from caboose.arena.commands.ladder_show import export, games, standings, status
+HELP: Final = "Engines in a folder that play each other for days: ratings, all games kept, killed and resumed at will."
 
-ladder = typer.Typer(
-    name="ladder",
-    help="Engines in a folder that play each other for days: ratings, all games kept, killed and resumed at will.",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-)
-for command in (init, add, run, status, standings, games, report, export, rename, remove):
-    ladder.command()(command)
-ladder.command("add-list")(add_list)
-ladder.command("edit-list")(edit_list)
+# In the order of the help: the module of each command and its function there, so that none loads what others need.
+COMMANDS: Final = {
+    "init": "ladder_edit.init",
+    "add": "ladder_edit.add",
+    "run": "ladder_run.run",
+    "status": "ladder_show.status",
+    "standings": "ladder_show.standings",
+    "games": "ladder_show.games",
+    "report": "ladder_report.report",
+    "export": "ladder_show.export",
+    "rename": "ladder_edit.rename",
+    "remove": "ladder_edit.remove",
+    "add-list": "ladder_lists.add_list",
+    "edit-list": "ladder_lists.edit_list",
+}

@@ -43,7 +43,7 @@ from caboose.arena.commands.untrusted import (
     make_folder,
     make_launch,
 )
-from caboose.arena.errors import CallError, RunError
+from caboose.arena.errors import CallError, RunError, cause
 from caboose.arena.executors import Executor
 from caboose.arena.lineup import Lineup, make_entrants, make_entries, parse_options
 from caboose.arena.match import interruptible, play_match, standings
@@ -322,7 +322,7 @@ def match(
                 unread = True
                 silence(sys.stdout)
             except OSError as error:
-                unwritten = f"--json {json}: {error.strerror}"
+                unwritten = f"--json {json}: {cause(error)}"
         print_standings(console, result, rows, all_faults=strict, logged=log is not None)
     if unwritten:
         raise RunError(unwritten)
@@ -369,7 +369,7 @@ def check_writable(name: str, path: Path) -> None:
             beside.touch(exist_ok=True)
             beside.unlink()
     except OSError as error:
-        raise CallError(f"{name} {path}: {error.strerror}") from None
+        raise CallError(f"{name} {path}: {cause(error)}") from None
 
 
 def open_games(path: Path) -> BinaryIO:
@@ -378,4 +378,4 @@ def open_games(path: Path) -> BinaryIO:
     try:
         return open_record(path)
     except OSError as error:
-        raise CallError(f"--record {path}: {error.strerror}") from None
+        raise CallError(f"--record {path}: {cause(error)}") from None

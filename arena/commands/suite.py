@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import typer
+from typing import Final
 
-from caboose.arena.commands.suite_make import make
-from caboose.arena.commands.suite_score import score
+HELP: Final = "Positions with what each move costs, by a long search: engines are scored on them in minutes."
 
-suite = typer.Typer(
-    name="suite",
-    help="Positions with what each move costs, by a long search: engines are scored on them in minutes.",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-)
-suite.command()(make)
-suite.command()(score)
+# In the order of the help: the module of each command and its function there.
+COMMANDS: Final = {"make": "suite_make.make", "score": "suite_score.score"}

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from caboose.arena import caboose_version
 from caboose.arena.commands.table import PLAYERS_RANGE, RuleOption, SetOption, make_rules
-from caboose.arena.errors import CallError, RunError
+from caboose.arena.errors import CallError, RunError, cause
 from caboose.arena.match import interruptible
 from caboose.arena.suite.file import DAMAGED, unpacked
 from caboose.arena.suite.make import check_target, part_of, workers, write_suite
@@ -175,7 +175,7 @@ def _rounds(
         except DAMAGED as error:
             unreadable.add(f"{path}: the packed file is damaged: {error}")
         except OSError as error:
-            raise CallError(f"{path}: {error.strerror or error}") from None
+            raise CallError(f"{path}: {cause(error)}") from None
     if fixtures:
         with Meter("rounds played", len(fixtures)) as meter, workers(concurrency, threading.Event()) as in_order:
             for played in in_order(lambda fixture: play_round(fixture, names, seed), fixtures):

@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 
 from caboose.arena.commands.cluster import DaskOption, PinOption, make_cluster, make_local
 from caboose.arena.commands.files import output_errors, written
-from caboose.arena.errors import CallError, RunError
+from caboose.arena.errors import CallError, RunError, cause
 from caboose.arena.executors import Executor, LocalExecutor, PoolExecutor
 from caboose.arena.ladder.folder import locked, runner
 from caboose.arena.match import interruptible
@@ -123,7 +123,7 @@ def _run(spec: StudySpec, seconds: float | None, executor: Callable[[Console], E
     try:
         spec.folder.mkdir(exist_ok=True)
     except OSError as error:
-        raise RunError(f"{spec.folder}: {error.strerror}: the study is kept there") from None
+        raise RunError(f"{spec.folder}: {cause(error)}: the study is kept there") from None
     with ExitStack() as stack:
         # Surfaces are small: more threads of the linear algebra would only take the cores from the games.
         stack.enter_context(threadpool_limits(1, user_api="blas"))

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 
 import typer
 
-from caboose.arena.errors import CallError
+from caboose.arena.errors import CallError, cause
 from caboose.protocol.child import Resources
 from caboose.protocol.launch import SANDBOXED, Launch, SandboxError, check_sandbox
 
@@ -132,4 +132,4 @@ def make_folder(name: str, path: Path | None) -> None:
         try:
             path.mkdir(exist_ok=True)
         except OSError as error:
-            raise CallError(f"{name} {path}: {error.strerror}, expected a folder or a name for a new one") from None
+            raise CallError(f"{name} {path}: {cause(error)}, expected a folder or a name for a new one") from None

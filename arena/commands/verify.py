@@ -12,7 +12,7 @@ from typing import Annotated, BinaryIO, Final
 import typer
 
 from caboose.arena.commands.files import opened, output_errors
-from caboose.arena.errors import CallError
+from caboose.arena.errors import CallError, cause
 from caboose.protocol.record_reader import read_records
 from caboose.protocol.records import GameRecord, RecordError
 from caboose.protocol.verify import Discrepancy
@@ -75,7 +75,7 @@ def read_commitments(path: Path) -> frozenset[str]:
     try:
         found = frozenset(_COMMITMENT.findall(path.read_text(encoding="utf-8", errors="replace")))
     except OSError as error:
-        raise CallError(f"--published {path}: {error.strerror}") from None
+        raise CallError(f"--published {path}: {cause(error)}") from None
     if not found:
         raise CallError(f"--published {path}: there is no commitment in it, expected commit sha256 and 64 digits")
     return found
@@ -114,7 +114,7 @@ def _records(file: BinaryIO, name: str) -> Iterator[GameRecord | RecordError]:
     try:
         yield from read_records(file, _printable(name))
     except OSError as error:
-        raise CallError(f"{name}: {error.strerror or error}") from None
+        raise CallError(f"{name}: {cause(error)}") from None
 
 
 def _printable(name: str) -> str:

@@ -28,7 +28,7 @@ from caboose.arena.bootstrap import CONFIDENCE, Estimate
 from caboose.arena.compare.comparison import LIST, Comparison, difference
 from caboose.arena.compare.judge import UNITS, Judge, Place, Tally
 from caboose.arena.database import beside
-from caboose.arena.errors import CallError, RunError
+from caboose.arena.errors import CallError, RunError, cause
 from caboose.arena.executors import Executor
 from caboose.arena.ladder.config import FILE
 from caboose.arena.ladder.folder import DATABASE, LOCK, locked
@@ -204,7 +204,7 @@ def _make(folder: Path, comparison: Comparison) -> None:
                     f"{folder}: there is {others[0]} in it, expected the folder of a comparison, or a new one"
                 )
     except OSError as error:
-        raise RunError(f"{folder}: {error.strerror}") from None
+        raise RunError(f"{folder}: {cause(error)}") from None
 
 
 def _open(folder: Path, comparison: Comparison) -> Store:

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Self
 
-from caboose.arena.errors import RunError
+from caboose.arena.errors import RunError, cause
 from caboose.arena.executors import Task
 from caboose.arena.ladder.folder import RECORDS
 from caboose.arena.records import Recorder, open_record
@@ -75,4 +75,4 @@ class Book:
             raise self._error(error) from None
 
     def _error(self, error: OSError) -> RunError:
-        return RunError(f"{self.path}: {error.strerror}; all blocks before are kept")
+        return RunError(f"{self.path}: {cause(error)}; all blocks before are kept")

@@ -14,7 +14,7 @@ from typing import Any, Final, overload
 import caboose.bots as bots
 from caboose.arena.blocks import CRASHED
 from caboose.arena.controls import make_control, parse_tc
-from caboose.arena.errors import CallError
+from caboose.arena.errors import CallError, cause
 from caboose.arena.lineup import Contestant, Entrant, builtin_command, make_builtin
 from caboose.arena.naming import MAX_LABEL
 from caboose.arena.reading import read_text
@@ -120,7 +120,7 @@ def read_spec(folder: Path) -> LadderSpec:
     try:
         text = read_text(path)
     except OSError as error:
-        why = f"there is no {FILE}, expected a ladder" if isinstance(error, FileNotFoundError) else error.strerror
+        why = f"there is no {FILE}, expected a ladder" if isinstance(error, FileNotFoundError) else cause(error)
         raise CallError(f"{folder}: {why}") from None
     except UnicodeDecodeError as error:
         raise CallError(f"{path}: byte {error.start + 1}: expected UTF-8") from None

@@ -13,7 +13,7 @@ from typing import Any, Final
 import tomlkit
 from tomlkit.items import AoT, Table
 
-from caboose.arena.errors import CallError, RunError
+from caboose.arena.errors import CallError, RunError, cause
 from caboose.arena.ladder.config import FILE, FORMAT, LadderSpec, check_name, parse_spec, read_spec
 from caboose.arena.ladder.folder import DATABASE, locked
 from caboose.arena.ladder.run import new_meta, open_store
@@ -41,7 +41,7 @@ def init(folder: Path, seed: int, *, in_process: bool, records: bool, logs: bool
         Store.create(folder / DATABASE, new_meta(seed))
         _write(folder / FILE, tomlkit.dumps(document))
     except OSError as error:
-        raise RunError(f"{folder}: {error.strerror}") from None
+        raise RunError(f"{folder}: {cause(error)}") from None
 
 
 def add(folder: Path, kind: str, values: Mapping[str, Any]) -> LadderSpec:
@@ -209,7 +209,7 @@ def _change(
         finally:
             os.close(lock)
     except OSError as error:
-        raise RunError(f"{path}: {error.strerror}") from None
+        raise RunError(f"{path}: {cause(error)}") from None
     return spec
 
 

@@ -5,33 +5,83 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, cycle, islice, repeat
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
+import numpy as np
+
 from caboose.arena.errors import RunError
 from caboose.arena.ladder.books import book_path
+from caboose.arena.ladder.rows import Seats
 from caboose.arena.ladder.store import BlockRow, FaultFound, ListRow, Store
 
 SEAT_COLUMNS: Final = (
     "place", "total", "counted", "margin", "rounds_won", "games_won", "rounds", "decisions", "time", "slowest",
     "overruns", "cpu",
 )  # fmt: skip
+_SOME: Final = 1000  # values by which a column is known to have few different ones
 CSV_COLUMNS: Final = ("list", "block", "lineup", "game", "finished", "seat", "engine", "fault", *SEAT_COLUMNS)
 
 
 def export_csv(store: Store, lists: Sequence[ListRow], file: BinaryIO) -> None:
     """Writes a row for each seat of each game."""
-    text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(CSV_COLUMNS)
-    for game in _games(store, lists):
-        seats = game.pop("seats")
-        lineup = " ".join(game.pop("lineup"))
-        for number, seat in enumerate(seats, 1):
-            head = [game["list"], game["block"], lineup, game["game"], game["finished"], number, seat["engine"]]
-            writer.writerow([*head, seat["fault"] or "", *(seat[name] for name in SEAT_COLUMNS)])
-    text.detach()
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+    try:
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(CSV_COLUMNS)
+        with store.snapshot():
+            for row in lists:
+                for rows in _csv_rows(store, row):
+                    writer.writerows(rows)
+        text.flush()
+    finally:
+        text.detach()  # or it closes the file
+
+
+def _csv_rows(store: Store, row: ListRow) -> Iterator[Iterator[tuple[object, ...]]]:
+    """The rows of a list, some whole blocks at a time: column by column, which is many times as fast as by seats."""
+    labels = {entry.id: entry.label for entry in store.entries()}
+    faults = {(f.block, f.game, f.seat): f.fault.kind for f in store.faults(row.id) if not f.replayed}
+    played = store.blocks(row.id)
+    for _, rows in store.all_games([row]):
+        count, games, seats = rows.shape
+        blocks = list(islice(played, count))
+        lineups = [" ".join([labels[entry] for entry in block.key.lineup]) for block in blocks]
+
+        def repeated(values: Iterable[object], times: int = games * seats) -> Iterator[object]:
+            return chain.from_iterable(map(repeat, values, repeat(times)))
+
+        kinds: Iterable[object] = repeat("")
+        if faults:
+            places = [(block.id, game, seat) for block in blocks for game in range(games) for seat in range(seats)]
+            kinds = [faults.get(place, "") for place in places]
+        yield zip(
+            repeat(row.name),
+            repeated(block.key.number + 1 for block in blocks),
+            repeated(lineups),
+            repeated(islice(cycle(range(1, games + 1)), count * games), seats),
+            repeated(block.finished for block in blocks),
+            cycle(range(1, seats + 1)),
+            [labels[entry] for entry in rows["entry"].ravel().tolist()],
+            kinds,
+            *[_column(rows[name].ravel(), name) for name in SEAT_COLUMNS],
+            strict=False,  # some go on for ever
+        )
+
+
+def _column(values: Seats, name: str) -> list[Any]:
+    """The values of a column, as they are written."""
+    if name == "counted":
+        return (values != 0).tolist()
+    if values.dtype.kind != "f":
+        return values.tolist()
+    if len(np.unique(values[:_SOME])) > _SOME // 4:
+        return [round(value, 6) for value in values.tolist()]
+    few, places = np.unique(values, return_inverse=True)
+    texts = [repr(round(value, 6)) for value in few.tolist()]  # which takes longest: once for each of them
+    return np.array(texts, object)[places].tolist()
 
 
 def export_lines(store: Store, lists: Sequence[ListRow], file: BinaryIO) -> None:

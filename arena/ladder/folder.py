@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from caboose.arena.errors import RunError
+from caboose.arena.errors import RunError, cause
 
 DATABASE: Final = "ladder.db"
 RECORDS: Final = "records"
@@ -30,7 +30,7 @@ def locked(folder: Path) -> Iterator[None]:
     try:
         file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
-        raise RunError(f"{path}: {error.strerror}: a run must be able to write to the folder") from None
+        raise RunError(f"{path}: {cause(error)}: a run must be able to write to the folder") from None
     try:
         _take(folder, path, file)
         yield
@@ -46,7 +46,7 @@ def _take(folder: Path, path: Path, file: int) -> None:
         who = os.pread(file, _MOST, 0).decode(errors="replace").strip() or "a process that just starts"
         raise RunError(f"{folder}: another run plays here ({who}): wait for it, or end it") from None
     except OSError as error:
-        raise RunError(f"{path}: cannot be locked: {error.strerror}") from None
+        raise RunError(f"{path}: cannot be locked: {cause(error)}") from None
     with suppress(OSError):  # on a full disk the lock holds all the same
         os.ftruncate(file, 0)
         os.pwrite(file, f"pid {os.getpid()} on {socket.gethostname()}\n".encode(), 0)

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from caboose.arena.errors import RunError
+from caboose.arena.errors import RunError, cause
 from caboose.arena.fingerprint import builtin_hash, command_hash
 from caboose.arena.ladder.config import EngineSpec
 from caboose.arena.lineup import Setting
@@ -44,7 +44,7 @@ def identify(spec: EngineSpec, startup: float, hidden: Path) -> Identity:
     try:
         digest = builtin_hash() if spec.builtin else command_hash(spec.command)
     except OSError as error:
-        raise RunError(f"{spec.name}: {error.filename}: {error.strerror}") from None
+        raise RunError(f"{spec.name}: {error.filename}: {cause(error)}") from None
     return Identity(played, digest)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from caboose.arena import caboose_version
 from caboose.arena.blocks import Plan
-from caboose.arena.errors import CallError, PlayError, RunError
+from caboose.arena.errors import CallError, PlayError, RunError, reason
 from caboose.arena.executors import Executor, Task
 from caboose.arena.ladder.books import Book
 from caboose.arena.ladder.config import FILE, PAIR, LadderSpec, ListSpec, read_spec
@@ -257,7 +257,7 @@ def play(
         except KeyboardInterrupt:
             return "interrupted"
         except (OSError, PlayError) as error:
-            return str(error)
+            return reason(error)
     return "; ".join(left_out.told(new=True))
 
 

@@ -414,13 +414,13 @@ _Result = tuple[list[int], list[float]]
 
 
 def _result(games: Seats, engines: Sequence[int]) -> _Result:
-    table, places = [], []
-    for at, engine in enumerate(engines):
-        mine = games[(games["entry"] == engine) & (games["counted"] != 0)]
-        if len(mine):
-            table.append(at)
-            places.append(float(mine["place"].mean()))
-    return table, places
+    places: dict[int, list[int]] = {}
+    columns = [games[name].ravel().tolist() for name in ("entry", "place", "counted")]
+    for entry, place, counted in zip(*columns, strict=True):
+        if counted:
+            places.setdefault(entry, []).append(place)
+    seated = sorted((engines.index(entry), entry) for entry in places if entry in engines)
+    return [at for at, _ in seated], [sum(places[entry]) / len(places[entry]) for _, entry in seated]
 
 
 class _Numbers:

@@ -13,7 +13,6 @@ import sqlite3
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any, Final, NamedTuple, Self
@@ -384,10 +383,17 @@ class Store:
         """The blocks of a list by number, and the rows of seats of all games of each, game after game."""
         sql = """SELECT number, lineup, seats FROM blocks JOIN games ON block = id WHERE list = ?
             ORDER BY number, lineup, game"""
-        for (number, lineup), rows in groupby(self._rows(sql, list), lambda row: (row[0], row[1])):
-            seats = _seats(self._path, b"".join(row[2] for row in rows))
-            key = BlockKey(list, number, self._lineup(lineup))
-            yield key, seats.reshape(-1, len(key.lineup))
+        key: BlockKey | None = None
+        text, data = "", b""
+        for number, lineup, more in self._rows(sql, list):
+            if key is None or number != key.number or lineup != text:
+                if key is not None:
+                    yield key, _seats(self._path, data).reshape(-1, len(key.lineup))
+                key, text, data = BlockKey(list, number, self._lineup(lineup)), lineup, more
+            else:
+                data += more
+        if key is not None:
+            yield key, _seats(self._path, data).reshape(-1, len(key.lineup))
 
     def all_games(self, lists: Sequence[ListRow]) -> Iterator[tuple[int, Seats]]:
         """All games of ``lists``, some whole blocks at a time: the number of the first block, and the rows of seats,

@@ -16,7 +16,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, BinaryIO, Final, NoReturn, TypeVar
 
-from caboose.arena.errors import CallError, RunError
+from caboose.arena.errors import CallError, RunError, cause
 from caboose.arena.reading import read_whole
 from caboose.arena.suite.suite import FORMAT, PHASES, Header, Loss, Place, Position, Suite
 from caboose.engine.moves import Move
@@ -128,7 +128,7 @@ def read_suite(name: str) -> Suite:
     except DAMAGED as error:
         raise RunError(f"{name}: the packed file is damaged: {error}") from None
     except OSError as error:
-        raise CallError(f"{name}: {error.strerror or error}") from None
+        raise CallError(f"{name}: {cause(error)}") from None
     header, positions = None, []
     for number, line in _lines(data, name):
         try:

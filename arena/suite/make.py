@@ -12,7 +12,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from caboose.arena.errors import CallError, RunError
+from caboose.arena.errors import CallError, RunError, cause
 from caboose.arena.suite.file import FieldError, header_line, place_object, position_line, read_header, read_position
 from caboose.arena.suite.suite import Header, Place, Position
 from caboose.arena.suite.target import find_losses
@@ -62,7 +62,7 @@ def kept_lines(path: Path, header: Header, places: Sequence[Place]) -> list[str]
     except FileNotFoundError:
         return []
     except (OSError, UnicodeDecodeError) as error:
-        raise CallError(f"{part}: it cannot be read: {error}") from None
+        raise CallError(f"{part}: it cannot be read: {cause(error)}") from None
     lines = [line for line in text.splitlines(keepends=True) if line.endswith("\n")]
     if not lines:
         return []
@@ -126,4 +126,4 @@ def write_suite(
         else:
             part.replace(path)
     except OSError as error:
-        raise RunError(f"{error.filename or part}: {error.strerror}") from None
+        raise RunError(f"{error.filename or part}: {cause(error)}") from None

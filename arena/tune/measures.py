@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from caboose.arena.bench import positions
-from caboose.arena.errors import CallError
+from caboose.arena.errors import CallError, cause
 from caboose.arena.ladder.config import EngineSpec
 from caboose.arena.lineup import Contestant
 from caboose.arena.reading import read_whole
@@ -198,7 +198,7 @@ def _calling(objective: str, path: Path, function: str) -> Measure:
         with path.open("rb") as file:
             source = read_whole(file)
     except OSError as error:
-        raise CallError(f"{path}: {error.strerror}: expected the file of the function {function}") from None
+        raise CallError(f"{path}: {cause(error)}: expected the file of the function {function}") from None
     place = str(path.absolute())
     check_function(place, source, function)
     return lambda options, sample: Calling(options, sample, objective, place, source)

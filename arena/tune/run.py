@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final, Protocol
 
 from caboose.arena.blocks import Plan
-from caboose.arena.errors import CallError, PlayError, RunError
+from caboose.arena.errors import CallError, PlayError, RunError, reason
 from caboose.arena.executors import Executor, Task
 from caboose.arena.ladder.schedule import block_seed
 from caboose.arena.lineup import Contestant, Lineup
@@ -266,7 +266,7 @@ def play(study: Study, store: StudyStore, executor: Executor, watcher: Watcher, 
     except KeyboardInterrupt:
         return "interrupted"
     except (OSError, PlayError) as error:
-        return str(error)
+        return reason(error)
     return ""
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from caboose.arena import caboose_version
-from caboose.arena.errors import CallError, RunError
+from caboose.arena.errors import CallError, RunError, cause
 from caboose.arena.ladder.identity import changes, identify
 from caboose.arena.tune.config import STANDARD, StudySpec
 from caboose.arena.tune.space import Parameter, Space
@@ -31,7 +31,7 @@ def identities(spec: StudySpec) -> dict[str, str]:
         try:
             digest = hashlib.sha256(file.read_bytes()).hexdigest()
         except OSError as error:
-            raise RunError(f"{file}: {error.strerror}") from None
+            raise RunError(f"{file}: {cause(error)}") from None
         found[file.name] = json.dumps({"hash": digest})
     return found
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
-from caboose.arena.errors import RunError
+from caboose.arena.errors import RunError, cause
 from caboose.arena.tune.config import StudySpec
 from caboose.arena.tune.measures import make_measure
 from caboose.arena.tune.run import Study, make_study
@@ -26,7 +26,7 @@ def begin(spec: StudySpec, stack: ExitStack) -> tuple[Study, StudyStore]:
         try:
             StudyStore.create(path, meta)
         except OSError as error:
-            raise RunError(f"{path}: {error.strerror}") from None
+            raise RunError(f"{path}: {cause(error)}") from None
     store = stack.enter_context(StudyStore.open(path, writing=True))
     if store.last():
         check_same(spec, store, engines)

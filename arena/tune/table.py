@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from caboose.arena.errors import CallError
+from caboose.arena.errors import CallError, cause
 from caboose.arena.ladder.config import Table
 from caboose.arena.reading import read_text
 
@@ -119,7 +119,7 @@ def read_toml(path: Path) -> LinedTable:
     try:
         text = read_text(path)
     except OSError as error:
-        raise CallError(f"{path}: {error.strerror}: expected the file of a study") from None
+        raise CallError(f"{path}: {cause(error)}: expected the file of a study") from None
     except UnicodeDecodeError as error:
         raise CallError(f"{path}: byte {error.start + 1}: expected UTF-8") from None
     try:
