@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import sys
 import traceback
 from collections.abc import Sequence
 from typing import Annotated, Final
@@ -12,6 +11,7 @@ import typer
 
 from caboose.arena import caboose_version
 from caboose.arena.errors import CallError, RunError
+from caboose.arena.output import put_error, put_line, put_notes
 
 # In the order of the help. Each is a function, or an application, of its own name, in a module of its own name in
 # commands/.
@@ -50,7 +50,7 @@ def make_app(arguments: Sequence[str]) -> typer.Typer:
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        print(f"caboose {caboose_version()}")
+        put_line(f"caboose {caboose_version()}")
         raise typer.Exit
 
 
@@ -80,7 +80,7 @@ def run_app(app: typer.Typer, arguments: Sequence[str], failed: int = 1, again: 
     except MemoryError:
         return _fail("the memory does not suffice", failed)
     except Exception:
-        traceback.print_exc()  # a mistake of ours; its exit code must not look like an answer
+        put_notes(traceback.format_exc())  # a mistake of ours; its exit code must not look like an answer
         return failed
     if code == _INTERRUPTED:
         return _fail(f"interrupted{again}", failed)
@@ -89,5 +89,5 @@ def run_app(app: typer.Typer, arguments: Sequence[str], failed: int = 1, again: 
 
 def _fail(text: str, code: int) -> int:
     if text.strip():  # it is empty after help was printed instead of a missing command
-        print(f"caboose: {text}", file=sys.stderr)
+        put_error(f"caboose: {text}")
     return code

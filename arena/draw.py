@@ -11,9 +11,9 @@ from typing import Final
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Group
-from rich.text import Text
 
 from caboose.arena.chain import Link, chain
+from caboose.arena.console import Text
 from caboose.arena.layout import MIN_WIDTH, Layout, least_height, plan
 from caboose.arena.scene import Scene
 from caboose.engine.tiles import MEXICAN, Tile

@@ -12,6 +12,7 @@ import sys
 from caboose.arena import caboose_version
 from caboose.arena.errors import CallError
 from caboose.arena.interrupts import ending_on_interrupt
+from caboose.arena.output import put_error
 
 
 def run_engine(name: str) -> None:
@@ -39,7 +40,7 @@ def main() -> None:
             raise CallError("expected one argument, the name of a built-in bot")
         run_engine(sys.argv[1])
     except CallError as error:
-        print(f"caboose: {error}", file=sys.stderr)
+        put_error(f"caboose: {error}")
         sys.exit(2)
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from caboose.arena.draw import ASCII, MONOCHROME, Pen, draw, log_lines, wrapped
 from caboose.arena.shown import Hands, Shown, game_title, picture_of, player_words
-from caboose.arena.telling import printable
+from caboose.protocol.lines import printable
 
 _EVENTS: Final = 5  # that stand below a single picture
 

@@ -7,7 +7,8 @@ from typing import Final, Literal
 
 from caboose.arena.draw import LogLine, Picture
 from caboose.arena.scene import Replay, Scene
-from caboose.arena.telling import deal_words, event_words, printable, situation_words
+from caboose.arena.telling import deal_words, event_words, situation_words
+from caboose.protocol.lines import printable
 from caboose.protocol.records import EventLine, GameRecord, PlayerRecord
 
 Hands = int | Literal["turn", "all", "none"]  # whose hands are shown: a seat's, that of the seat in turn, ...

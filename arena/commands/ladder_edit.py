@@ -34,6 +34,7 @@ from caboose.arena.ladder.config import DEFAULT_BLOCKS, DEFAULT_GENERATION, FORM
 from caboose.arena.ladder.folder import runner
 from caboose.arena.lineup import About, make_contestants, make_entrants, parse_options
 from caboose.arena.naming import MAX_LABEL
+from caboose.arena.output import put_error
 
 SEATING = "Who meets whom"
 
@@ -277,4 +278,4 @@ def _placed(word: str) -> str:
 def _told(folder: Path) -> None:
     """Says so when a run does not see the change."""
     if who := runner(folder):
-        typer.echo(f"A run plays here now ({who}): it goes on with what it began with.", err=True)
+        put_error(f"A run plays here now ({who}): it goes on with what it began with.")

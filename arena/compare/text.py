@@ -13,7 +13,7 @@ from caboose.arena.ladder.config import EngineSpec
 from caboose.arena.ladder.store import Entry
 from caboose.arena.report import duration_text, table_text
 from caboose.arena.sequential import CONTINUE, H1
-from caboose.arena.telling import printable
+from caboose.protocol.lines import printable
 
 FORMAT: Final = "caboose compare"
 FORMAT_VERSION: Final = 1

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
+from caboose.arena.cells import cell
 from caboose.arena.errors import RunError
 from caboose.arena.ladder.books import book_path
 from caboose.arena.ladder.store import BlockRow, FaultFound, ListRow, Store
@@ -27,10 +28,11 @@ def export_csv(store: Store, lists: Sequence[ListRow], file: BinaryIO) -> None:
     writer.writerow(CSV_COLUMNS)
     for game in _games(store, lists):
         seats = game.pop("seats")
-        lineup = " ".join(game.pop("lineup"))
+        lineup = cell(" ".join(game.pop("lineup")))
+        played, finished = cell(game["list"]), cell(str(game["finished"]))
         for number, seat in enumerate(seats, 1):
-            head = [game["list"], game["block"], lineup, game["game"], game["finished"], number, seat["engine"]]
-            writer.writerow([*head, seat["fault"] or "", *(seat[name] for name in SEAT_COLUMNS)])
+            head = [played, game["block"], lineup, game["game"], finished, number, cell(seat["engine"])]
+            writer.writerow([*head, cell(seat["fault"] or ""), *(seat[name] for name in SEAT_COLUMNS)])
     text.detach()
 
 

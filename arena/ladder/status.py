@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
+from caboose.arena.console import Console, Text
 from caboose.arena.errors import CallError
 from caboose.arena.ladder.config import LadderSpec
 from caboose.arena.ladder.left_out import LeftOut

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from caboose.arena.bootstrap import Estimate
+from caboose.arena.console import Console, Text
 from caboose.arena.ladder.board import Totals, read_totals
 from caboose.arena.ladder.store import ListRow, Store
 from caboose.arena.ratings import Standing, Standings

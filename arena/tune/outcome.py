@@ -6,10 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any, Final
 
-from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
+from caboose.arena.console import Console, Text
 from caboose.arena.sequential import CONTINUE
 from caboose.arena.tune.response import Response
 from caboose.arena.tune.run import Result, Study
