@@ -10,9 +10,9 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-# What begins a formula, by itself or after blanks, which some programs leave out; the wide ones are those of Japanese
-# keyboards.
-_BEGINNINGS: Final = frozenset("'=+-@\t\r\n＝＋－＠")
+# What begins a formula, by itself or after blanks, which some programs leave out; the last four are the wide = + - @ of
+# Japanese keyboards.
+_BEGINNINGS: Final = frozenset("'=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 
 
 @lru_cache(4096)

@@ -45,10 +45,8 @@ class Console(rich.console.Console):
     def render(self, renderable: Any, options: Any = None) -> Iterable[Segment]:
         """The pieces of what is to be shown; those of text that was made elsewhere are looked at once more."""
         for segment in super().render(renderable, options):
-            if segment.control or segment.text.isprintable() or segment.text == "\n":
-                yield segment
-            else:
-                yield Segment(printable(segment.text, "\n"), segment.style)
+            shown = segment.text if segment.control else printable(segment.text, "\n")
+            yield segment if shown == segment.text else Segment(shown, segment.style)
 
 
 class TextColumn(rich.progress.TextColumn):

@@ -31,10 +31,7 @@ def put_error(text: str) -> None:
 
 def json_text(value: Any, **how: Any) -> str:
     """``value`` as JSON with letters as people read them; ``how`` is for ``json.dumps``."""
-    text = json.dumps(value, ensure_ascii=False, **how)
-    if text.isascii():  # json escapes what is below a blank
-        return text.replace("\x7f", "\\u007f")
-    return "".join([c if c.isprintable() or c in "\n" else json.dumps(c)[1:-1] for c in text])
+    return printable(json.dumps(value, ensure_ascii=False, **how), "\n", escape=lambda c: json.dumps(c)[1:-1])
 
 
 def put_notes(text: str) -> None:

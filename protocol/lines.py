@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Callable
 from typing import Final
 
 VERSION: Final = 1
@@ -32,17 +33,22 @@ def shown(raw: bytes | str, most: int = 40) -> str:
     return f"'{safe}{'...' if cut else ''}'"
 
 
-def printable(text: str, keep: str = "", most: int | None = None) -> str:
+def _escape(c: str) -> str:
+    return c.encode("unicode_escape").decode("ascii")
+
+
+def printable(text: str, keep: str = "", most: int | None = None, escape: Callable[[str], str] = _escape) -> str:
     """``text`` fit to be shown, whoever wrote it: in one line, from left to right, all of it to be seen.
 
     Control characters, those that turn the direction round, blanks that are no space, characters without a width and
     halves of surrogate pairs become escapes, such as ``\\x1b``, ``\\n`` and ``\\u202e``; so do more than three marks on
     a letter. Characters in ``keep`` stay. With ``most``, longer text is cut to so many characters, of which the last
-    three are dots. A backslash stays as it is: the escapes are for eyes, and nothing can be read back from them.
+    three are dots. ``escape`` makes the escape of a character. A backslash stays as it is: the escapes are for eyes,
+    and nothing can be read back from them.
     """
     if most is not None and len(text) > most:
         text = text[:most]  # before the work, whose cost grows with the text
-        cut = printable(text, keep)
+        cut = printable(text, keep, escape=escape)
         return f"{cut[: most - 3]}..."
     if text.isascii() and text.isprintable():
         return text
@@ -51,19 +57,15 @@ def printable(text: str, keep: str = "", most: int | None = None) -> str:
         if c in keep:
             marks = 0
         elif not c.isprintable() or c in _UNSEEN:
-            c = _escape(c)
+            c = escape(c)
         elif c > "~" and unicodedata.category(c)[0] == "M":
             marks += 1
             if marks > _MOST_MARKS:
-                c = _escape(c)
+                c = escape(c)
         else:
             marks = 0
         shown.append(c)
     return "".join(shown)
-
-
-def _escape(c: str) -> str:
-    return c.encode("unicode_escape").decode("ascii")
 
 
 def text_of(line: bytes) -> str:

@@ -17,10 +17,9 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from rich.console import Console
-from rich.text import Text
 
 from caboose.arena.chain import Link, chain
+from caboose.arena.console import Console, Text
 from caboose.arena.draw import ASCII, MONOCHROME, Pen, Picture, draw, render
 from caboose.arena.helping import help_lines
 from caboose.arena.layout import MIN_WIDTH, least_height

@@ -24,16 +24,18 @@ CSV_COLUMNS: Final = ("list", "block", "lineup", "game", "finished", "seat", "en
 def export_csv(store: Store, lists: Sequence[ListRow], file: BinaryIO) -> None:
     """Writes a row for each seat of each game."""
     text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(CSV_COLUMNS)
-    for game in _games(store, lists):
-        seats = game.pop("seats")
-        lineup = cell(" ".join(game.pop("lineup")))
-        played, finished = cell(game["list"]), cell(str(game["finished"]))
-        for number, seat in enumerate(seats, 1):
-            head = [played, game["block"], lineup, game["game"], finished, number, cell(seat["engine"])]
-            writer.writerow([*head, cell(seat["fault"] or ""), *(seat[name] for name in SEAT_COLUMNS)])
-    text.detach()
+    try:
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(CSV_COLUMNS)
+        for game in _games(store, lists):
+            seats = game.pop("seats")
+            lineup = cell(" ".join(game.pop("lineup")))
+            played, finished = cell(game["list"]), cell(str(game["finished"]))
+            for number, seat in enumerate(seats, 1):
+                head = [played, game["block"], lineup, game["game"], finished, number, cell(seat["engine"])]
+                writer.writerow([*head, cell(seat["fault"] or ""), *(seat[name] for name in SEAT_COLUMNS)])
+    finally:
+        text.detach()  # or it closes the file
 
 
 def export_lines(store: Store, lists: Sequence[ListRow], file: BinaryIO) -> None:

@@ -45,8 +45,8 @@ def written(root: Element) -> str:
 
 
 def clean(text: str) -> str:
-    """``text`` with escapes for what no page may hold, for what is not seen, and for what turns the direction of writing
-    round; but with ends of lines."""
+    """``text`` with escapes for what no page may hold, for what is not seen, and for what turns the direction of
+    writing round; but with ends of lines."""
     return printable(text, _BLANKS)
 
 
