@@ -99,7 +99,6 @@ class Screen:
             color_system=console.color_system or "standard",  # type: ignore[arg-type]
             no_color=not colour,
             highlight=False,
-            markup=False,
             width=10_000,
         )
         unicode = self._encoding.lower().replace("-", "") == "utf8"

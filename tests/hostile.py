@@ -47,6 +47,11 @@ WRITTEN: Final = {
     "quote": "'=1+1",
 }
 EVERY: Final = SAID | WRITTEN
+_SHORT: Final = " ".join(words for words in SAID.values() if len(words) < 1000)
+HEARD: Final = {"all": _SHORT, "long": SAID["long"]}
+"""All that an engine can say, in few texts, for what takes its time."""
+READ: Final = {"all": SAID["formula"] + "".join(WRITTEN.values()) + _SHORT, "long": SAID["long"]}
+"""The same of what a file can hold."""
 
 _BEGINNINGS: Final = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 _NUMBER: Final = re.compile(r"[+-]?[0-9.]+(e[+-]?[0-9]+)?")
