@@ -30,6 +30,18 @@ class Text(rich.text.Text):
         super().append(printable(text, "\n") if isinstance(text, str) else text, style)
         return self
 
+    def append_text(self, text: rich.text.Text) -> Self:
+        """Adds ``text``, and how it looks, at the end."""
+        super().append_text(text)
+        return self
+
+    @classmethod
+    def assemble(cls, *parts: Any, **how: Any) -> Self:
+        """Text of parts: strings, pairs of a string and its style, texts."""
+        made = super().assemble(*parts, **how)
+        assert isinstance(made, cls)
+        return made
+
 
 class Console(rich.console.Console):
     """A console that takes all strings as they are, also those in tables and bars."""

@@ -328,9 +328,9 @@ def _wrap(words: Sequence[Text], width: int) -> list[Text]:
         if lines and lines[-1].cell_len + 1 + word.cell_len <= width:
             lines[-1].append(" ").append_text(word)
             continue
-        word = word.copy()
-        word.truncate(width)
-        lines.append(Text().append_text(word))
+        whole = Text().append_text(word)
+        whole.truncate(width)
+        lines.append(whole)
     return lines
 
 

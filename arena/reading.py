@@ -11,7 +11,7 @@ import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, AnyStr, BinaryIO, Final, cast
+from typing import IO, AnyStr, BinaryIO, Final
 
 from caboose.arena.output import put_error
 
@@ -19,7 +19,7 @@ MOST: Final = 1 << 22  # bytes or characters of what people write by hand; a tho
 WAIT: Final = 1.0  # seconds until people are told that nobody has written to a pipe yet
 
 
-def open_input(path: str | Path) -> BinaryIO:
+def open_input(path: str | Path) -> io.BufferedReader:
     """Opens a file for reading. Raises ``OSError``, also for a device without an end.
 
     Where nobody writes to a pipe that has a name, this waits for somebody, and says so.
@@ -72,7 +72,7 @@ def read_whole(file: IO[AnyStr], most: int = MOST) -> AnyStr:
 def read_text(path: Path, most: int = MOST) -> str:
     """A text in UTF-8, without the byte order mark that some editors begin it with. Raises ``OSError`` and
     ``UnicodeDecodeError``."""
-    with io.TextIOWrapper(cast(IO[bytes], open_input(path)), encoding="utf-8-sig") as file:
+    with io.TextIOWrapper(open_input(path), encoding="utf-8-sig") as file:
         return read_whole(file, most)
 
 

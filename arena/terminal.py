@@ -96,7 +96,7 @@ class Screen:
         self._console = Console(
             file=io.StringIO(),
             force_terminal=True,
-            color_system=console.color_system or "standard",  # type: ignore[arg-type]
+            color_system=console.color_system or "standard",
             no_color=not colour,
             highlight=False,
             width=10_000,

@@ -134,7 +134,8 @@ def read_suite(name: str) -> Suite:
 
 
 def _read(file: BinaryIO, name: str) -> Suite:
-    header, positions = None, []
+    header: Header | None = None
+    positions: list[Position] = []
     digest = hashlib.sha256()
     for number, line in _lines(unpacked(file), name, digest.update):
         try:
