@@ -7,12 +7,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TimeRemainingColumn
 from rich.table import Table
-from rich.text import Text
 
 from caboose.arena.analysis import Beliefs, Choice, Decided, Hidden, Ranked, SeatSummary, Tick
+from caboose.arena.console import Console, Text, TextColumn
 
 _LIKELY: Final = 3  # tiles of a hand that are named
 _PARTS: Final = 2  # kinds of drawn tiles of which is told what is proved

@@ -6,7 +6,6 @@ import errno
 import importlib
 import inspect
 import os
-import sys
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final
@@ -15,6 +14,7 @@ import typer
 
 from caboose.arena import caboose_version
 from caboose.arena.errors import CallError, RunError, reason
+from caboose.arena.output import put_error, put_line, put_notes
 from caboose.arena.space import NO_MEMORY, for_lack_of_memory
 from caboose.arena.words import VALUE, Words, read_words
 
@@ -127,7 +127,7 @@ def _unnamed() -> None:
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        print(f"caboose {caboose_version()}")
+        put_line(f"caboose {caboose_version()}")
         raise typer.Exit
 
 
@@ -161,7 +161,7 @@ def run_app(app: typer.Typer, arguments: Sequence[str], failed: int = 1, again: 
     except Exception as error:
         if for_lack_of_memory(error):
             return _fail(NO_MEMORY, failed)
-        traceback.print_exc()  # a mistake of ours; its exit code must not look like an answer
+        put_notes(traceback.format_exc())  # a mistake of ours; its exit code must not look like an answer
         return failed
     if code == _INTERRUPTED:
         return _fail(f"interrupted{again}", failed)
@@ -170,5 +170,5 @@ def run_app(app: typer.Typer, arguments: Sequence[str], failed: int = 1, again: 
 
 def _fail(text: str, code: int) -> int:
     if text.strip():  # it is empty after help was printed instead of a missing command
-        print(f"caboose: {text}", file=sys.stderr)
+        put_error(f"caboose: {text}")
     return code

@@ -11,9 +11,9 @@ from typing import Final
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Group
-from rich.text import Text
 
 from caboose.arena.chain import Link, chain
+from caboose.arena.console import Text
 from caboose.arena.layout import MIN_WIDTH, Layout, least_height, plan
 from caboose.arena.scene import Scene
 from caboose.engine.tiles import MEXICAN, Tile
@@ -328,9 +328,9 @@ def _wrap(words: Sequence[Text], width: int) -> list[Text]:
         if lines and lines[-1].cell_len + 1 + word.cell_len <= width:
             lines[-1].append(" ").append_text(word)
             continue
-        word = word.copy()
-        word.truncate(width)
-        lines.append(Text().append_text(word))
+        whole = Text().append_text(word)
+        whole.truncate(width)
+        lines.append(whole)
     return lines
 
 

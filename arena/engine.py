@@ -12,6 +12,7 @@ import sys
 from caboose.arena import caboose_version
 from caboose.arena.errors import CallError, RunError
 from caboose.arena.interrupts import ending_on_interrupt
+from caboose.arena.output import put_error
 from caboose.arena.space import NO_MEMORY, lacking_space
 from caboose.protocol.threads import limit_threads
 
@@ -45,10 +46,10 @@ def main() -> None:
             raise CallError("expected one argument, the name of a built-in bot")
         run_engine(sys.argv[1])
     except (CallError, RunError) as error:
-        print(f"caboose: {error}", file=sys.stderr)
+        put_error(f"caboose: {error}")
         sys.exit(2 if isinstance(error, CallError) else 1)
     except MemoryError:
-        print(f"caboose: {NO_MEMORY}", file=sys.stderr)
+        put_error(f"caboose: {NO_MEMORY}")
         sys.exit(1)
 
 

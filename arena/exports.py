@@ -5,15 +5,16 @@ from __future__ import annotations
 import csv
 import importlib
 import io
-import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import fields
+from dataclasses import fields, replace
 from itertools import islice
 from typing import Any, BinaryIO, Final, TextIO
 
+from caboose.arena.cells import cell, encodable
 from caboose.arena.errors import CallError
 from caboose.arena.flat import COLUMNS, FLOATS, TEXTS, Row, rows
+from caboose.arena.output import json_text
 from caboose.engine.deal import Deal
 from caboose.engine.rules import Rules
 from caboose.engine.tiles import Tile, train_name
@@ -33,7 +34,7 @@ def json_lines(file: BinaryIO) -> Iterator[Writer]:
     with _text(file) as text:
 
         def write(record: GameRecord, game: int) -> None:
-            text.write(json.dumps(game_object(record, game), ensure_ascii=False, separators=(",", ":")) + "\n")
+            text.write(json_text(game_object(record, game), separators=(",", ":")) + "\n")
 
         yield write
 
@@ -117,13 +118,15 @@ def _tiles(tiles: tuple[Tile, ...]) -> list[str]:
 
 @contextmanager
 def csv_table(file: BinaryIO) -> Iterator[Writer]:
-    """A writer of CSV (RFC 4180, but LF): the names of the columns, then a row for each event."""
+    """A writer of CSV (RFC 4180, but LF): the names of the columns, then a row for each event. No text is a formula
+    (``arena.cells``)."""
     with _text(file) as text:
         table = csv.writer(text, lineterminator="\n")
         table.writerow(COLUMNS)
 
         def write(record: GameRecord, game: int) -> None:
-            table.writerows(rows(record, game))
+            players = tuple([replace(player, name=cell(player.name)) for player in record.players])
+            table.writerows(rows(replace(record, players=players), game))
 
         yield write
 
@@ -149,7 +152,8 @@ def parquet_table(file: BinaryIO) -> Iterator[Writer]:
             waiting.clear()
 
         def write(record: GameRecord, game: int) -> None:
-            made = rows(record, game)
+            players = tuple([replace(player, name=encodable(player.name)) for player in record.players])
+            made = rows(replace(record, players=players), game)
             while True:
                 waiting.extend(islice(made, ROW_GROUP - len(waiting)))
                 if len(waiting) < ROW_GROUP:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from rich.text import Text
-
+from caboose.arena.console import Text
 from caboose.arena.draw import Pen
 
 

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 from rich.live import Live
-from rich.text import Text
+
+from caboose.arena.console import Console, Text
 
 
 class LiveView:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Final
 
 from caboose.arena.draw import ASCII, MONOCHROME, Pen, draw, log_lines, wrapped
-from caboose.arena.shown import Hands, Shown, game_title, picture_of, player_words
-from caboose.arena.telling import printable
+from caboose.arena.shown import WORDS, Hands, Shown, game_title, picture_of, player_words
+from caboose.protocol.lines import printable
 
 _EVENTS: Final = 5  # that stand below a single picture
 
@@ -44,7 +44,12 @@ def game_text(shown: Shown, numbers: range, hands: Hands, width: int) -> Iterato
 def _heading(shown: Shown, width: int) -> Iterator[str]:
     """Who played, when, by which rules."""
     record = shown.record
-    parts = [game_title(record), printable(record.date), printable(record.control), str(record.rules)]
+    parts = [
+        game_title(record),
+        printable(record.date, most=WORDS),
+        printable(record.control, most=WORDS),
+        str(record.rules),
+    ]
     parts += [f"seat {seat}: {player_words(player)}" for seat, player in enumerate(record.players, 1)]
     for part in filter(None, parts):
         for line in wrapped(part, width - 1):

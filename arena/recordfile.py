@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Final, Self
 
-from caboose.protocol.record_reader import read_records
+from caboose.protocol.record_reader import ENDLESS, read_records
 from caboose.protocol.records import GameRecord, RecordError
 
 _CHUNK: Final = 1 << 20
@@ -33,8 +34,12 @@ class RecordFile:
         self._starts: list[tuple[int, int]] = []  # of each game: where it begins, and the number of its first line
         self._search = self._find()
         self.complete = False
-        if self._file.seek(0, os.SEEK_END) <= _SEARCHED_AT_ONCE:
-            self.has(sys.maxsize)
+        try:
+            if self._file.seek(0, os.SEEK_END) <= _SEARCHED_AT_ONCE:
+                self.has(sys.maxsize)
+        except OSError:
+            self._file.close()
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -68,6 +73,7 @@ class RecordFile:
     def _find(self) -> Iterator[tuple[int, int]]:
         position, line = -1, 0  # of ``text``, which begins with the end of a line that is not in the file
         text = b"\n"
+        rest = 0  # bytes since the last line end
         first = 0  # where games have not been looked for yet; what is before it may belong to the line of one
         while True:
             self._file.seek(position + len(text))
@@ -82,6 +88,10 @@ class RecordFile:
                 yield position + begins, line
             if not data:
                 return
+            ended = data.rfind(b"\n") + 1
+            rest = rest + len(data) if not ended else len(data) - ended
+            if rest > ENDLESS:
+                raise OSError(errno.EFBIG, f"a line has more than {ENDLESS >> 20} MiB: expected records", self.name)
             keep = max(searched, end - _LONGEST)
             first = end + 1 - keep
             line += text.count(b"\n", searched, keep)

@@ -9,16 +9,15 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import IO, Final, Self
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
-from rich.text import Text
 
 from caboose.arena.blocks import FALLBACK, Plan
+from caboose.arena.console import Console, Text, TextColumn
 from caboose.arena.results import MatchResult
 from caboose.arena.stats import Interval, Scoreboard, Standing
-from caboose.arena.telling import printable
 from caboose.engine.rules import CHOICES, Rules
+from caboose.protocol.lines import printable
 
 MARK: Final = "!"  # of a margin that is no honest one
 COMMAND: Final = 300  # characters of a command that are shown

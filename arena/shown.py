@@ -7,11 +7,14 @@ from typing import Final, Literal
 
 from caboose.arena.draw import LogLine, Picture
 from caboose.arena.scene import Replay, Scene
-from caboose.arena.telling import deal_words, event_words, printable, situation_words
+from caboose.arena.telling import deal_words, event_words, situation_words
+from caboose.protocol.lines import printable
 from caboose.protocol.records import EventLine, GameRecord, PlayerRecord
 
 Hands = int | Literal["turn", "all", "none"]  # whose hands are shown: a seat's, that of the seat in turn, ...
 
+_NAME: Final = 40  # characters of a name; who wrote the record may have made it of any length
+WORDS: Final = 1200  # characters of what is told of a game or a player
 _LOGGED: Final = 20  # events that a picture can have
 
 
@@ -23,7 +26,9 @@ class Shown:
 
     def __init__(self, record: GameRecord) -> None:
         self.record = record
-        self.names = [printable(player.name) or f"seat {seat}" for seat, player in enumerate(record.players, 1)]
+        self.names = [
+            printable(player.name, most=_NAME) or f"seat {seat}" for seat, player in enumerate(record.players, 1)
+        ]
         self.callings = [
             name if self.names.count(name) == 1 else f"{name} {seat}" for seat, name in enumerate(self.names, 1)
         ]
@@ -65,7 +70,11 @@ class Shown:
         if first == 0:
             lines.append(LogLine(0, "", deal_words(replay.scene(0), self.callings)))
             lines += [
-                LogLine(0, self.callings[fault.seat], f"fails in this round: {printable(fault.detail) or fault.kind}")
+                LogLine(
+                    0,
+                    self.callings[fault.seat],
+                    f"fails in this round: {printable(fault.detail, most=WORDS) or fault.kind}",
+                )
                 for fault in self.record.faults
                 if fault.round == number
             ]
@@ -138,11 +147,11 @@ def picture_of(shown: Shown, number: int, event: int, hands: Hands, most: int = 
 
 def player_words(player: PlayerRecord) -> str:
     """A player and what is told of it."""
-    fields = ", ".join(printable(f"{key} {text}") for key, text in player.fields)
-    return printable(player.name) + (f" ({fields})" if fields else "")
+    fields = printable(", ".join(f"{key} {text}" for key, text in player.fields), most=WORDS)
+    return printable(player.name, most=_NAME) + (f" ({fields})" if fields else "")
 
 
 def game_title(record: GameRecord) -> str:
     """What a game is called: its event, or else its rules."""
     rules = record.rules
-    return printable(record.event) or f"{rules.preset}, {rules.players} players, double-{rules.set}"
+    return printable(record.event, most=WORDS) or f"{rules.preset}, {rules.players} players, double-{rules.set}"

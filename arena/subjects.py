@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from caboose.arena.errors import CallError, RunError
 from caboose.arena.shown import Shown, game_title
-from caboose.arena.telling import printable
 from caboose.engine.moves import STOP, Move
 from caboose.engine.round import Event, Observation, Round
+from caboose.protocol.lines import printable
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,6 @@ from caboose.engine.round import Event
 from caboose.engine.tiles import MEXICAN
 
 
-def printable(text: str) -> str:
-    """``text`` fit for a terminal and one line: what cannot be printed, or would turn the line round, is ``?``."""
-    return "".join(c if c.isprintable() else "?" for c in text)
-
-
 def deal_words(scene: Scene, names: Sequence[str]) -> str:
     """How the round begins, from the scene before its first event."""
     rules = scene.rules

@@ -15,9 +15,7 @@ from contextlib import suppress
 from types import FrameType, TracebackType
 from typing import Final, Self
 
-from rich.console import Console
-from rich.text import Text
-
+from caboose.arena.console import Console, Text
 from caboose.arena.draw import ASCII, COLOURS, MONOCHROME, UNICODE, Pen
 
 ESCAPE_SECONDS: Final = 0.05  # after an escape that begins a key's sequence the rest comes sooner than this
@@ -98,10 +96,9 @@ class Screen:
         self._console = Console(
             file=io.StringIO(),
             force_terminal=True,
-            color_system=console.color_system or "standard",  # type: ignore[arg-type]
+            color_system=console.color_system or "standard",
             no_color=not colour,
             highlight=False,
-            markup=False,
             width=10_000,
         )
         unicode = self._encoding.lower().replace("-", "") == "utf8"

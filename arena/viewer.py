@@ -6,14 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
-from rich.text import Text
-
+from caboose.arena.console import Text
 from caboose.arena.draw import Pen, draw, wrapped
 from caboose.arena.errors import CallError
 from caboose.arena.helping import help_lines
 from caboose.arena.recordfile import RecordFile
 from caboose.arena.shown import Hands, Shown, game_title, picture_of
-from caboose.arena.telling import printable
+from caboose.protocol.lines import printable
 from caboose.protocol.records import GameRecord, RecordError
 
 PACES: Final = (4.0, 2.0, 1.0, 0.5, 0.25, 0.1)  # seconds for an event when the game plays by itself

@@ -18,10 +18,9 @@ from statistics import median
 from typing import Any, Final, NoReturn
 
 from pytest_benchmark.utils import get_machine_id
-from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
+from caboose.arena.console import Console, Text
 from grid import ROOT, build_flags, write_whole
 from sitting import MORE_THREADS, Ratio, TableResult, is_native, sit
 

@@ -24,10 +24,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from rich.console import Console
 from rich.table import Table
 
 import counted
+from caboose.arena.console import Console
 from caboose.engine import measure
 from counted import MARK, MARKS, WORKLOADS
 from grid import write_whole

@@ -28,12 +28,13 @@ A_LINE: Final = 24  # bytes that a line counts besides its own: stamp, seat and 
 A_PIECE: Final = 160  # bytes that a piece of text counts besides its own: it may be of one byte
 _LONGEST: Final = 1 << 16  # bytes of a line that are kept together
 _MEMBER: Final = 4 << 20  # bytes that are compressed together, about
+_MOST_LINE: Final = 1 << 22  # bytes of a line that is read; those that are written are far shorter
 _LEVEL: Final = 1  # of compression: a third of the time of the usual one, and a tenth more text
 _PLAIN: Final = bytes(byte for byte in range(0x20, 0x7F) if byte != 0x5C)
 _ESCAPED: Final = tuple(
     [b"\\\\" if b == 0x5C else bytes([b]) if 0x20 <= b < 0x7F else b"\\x%02x" % b for b in range(256)]
 )
-_LINE: Final = re.compile(r"(\d+\.\d{6}) (\d+) ([<>!*])(~?)(?: (.*))?\Z")
+_LINE: Final = re.compile(r"(\d{1,12}\.\d{6}) (\d{1,6}) ([<>!*])(~?)(?: (.*))?\Z", re.ASCII)
 
 
 class GameLog:
@@ -170,7 +171,9 @@ def read_log(file: BinaryIO, name: str) -> Iterator[str | LogLine]:
     head = True
     lines = gzip.GzipFile(fileobj=file)
     try:
-        for number, raw in enumerate(lines, 1):
+        for number, raw in enumerate(iter(lambda: lines.readline(_MOST_LINE), b""), 1):
+            if len(raw) == _MOST_LINE and not raw.endswith(b"\n"):
+                raise LogError(f"{name}:{number}: the line is too long, expected less than {_MOST_LINE >> 20} MiB")
             line = raw.decode("ascii", "backslashreplace").rstrip("\n")
             if number == 1 and line != f"log {FORMAT}":
                 raise LogError(f"{name}: {line[:40]!r}: expected a log of a game, which begins with 'log {FORMAT}'")

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import unicodedata
+from collections.abc import Callable
 from typing import Final
 
 VERSION: Final = 1
 MAX_LINE: Final = 65_536  # bytes of a line, its end not counted
+
+_MOST_MARKS: Final = 3  # on one letter; more are no writing, but a tower that hides the lines above and below
+# Letters and signs that nothing is seen of, although Unicode calls them printable.
+_UNSEEN: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0")
 
 
 class ProtocolError(ValueError):
@@ -25,6 +31,41 @@ def shown(raw: bytes | str, most: int = 40) -> str:
     cut = len(text) > most
     safe = "".join(c if " " <= c <= "~" else f"\\x{ord(c):02x}" for c in text[:most])
     return f"'{safe}{'...' if cut else ''}'"
+
+
+def _escape(c: str) -> str:
+    return c.encode("unicode_escape").decode("ascii")
+
+
+def printable(text: str, keep: str = "", most: int | None = None, escape: Callable[[str], str] = _escape) -> str:
+    """``text`` fit to be shown, whoever wrote it: in one line, from left to right, all of it to be seen.
+
+    Control characters, those that turn the direction round, blanks that are no space, characters without a width and
+    halves of surrogate pairs become escapes, such as ``\\x1b``, ``\\n`` and ``\\u202e``; so do more than three marks on
+    a letter. Characters in ``keep`` stay. With ``most``, longer text is cut to so many characters, of which the last
+    three are dots. ``escape`` makes the escape of a character. A backslash stays as it is: the escapes are for eyes,
+    and nothing can be read back from them.
+    """
+    if most is not None and len(text) > most:
+        text = text[:most]  # before the work, whose cost grows with the text
+        cut = printable(text, keep, escape=escape)
+        return f"{cut[: most - 3]}..."
+    if text.isascii() and text.isprintable():
+        return text
+    shown, marks = [], 0
+    for c in text:
+        if c in keep:
+            marks = 0
+        elif not c.isprintable() or c in _UNSEEN:
+            c = escape(c)
+        elif c > "~" and unicodedata.category(c)[0] == "M":
+            marks += 1
+            if marks > _MOST_MARKS:
+                c = escape(c)
+        else:
+            marks = 0
+        shown.append(c)
+    return "".join(shown)
 
 
 def text_of(line: bytes) -> str:

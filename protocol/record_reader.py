@@ -27,6 +27,7 @@ from caboose.protocol.record_lines import (
 )
 from caboose.protocol.records import FORMAT, EventLine, FaultRecord, GameRecord, RecordError, RoundRecord
 
+ENDLESS: Final = 1 << 28  # bytes; a line that has more of them has no end, as far as anybody can tell
 _CHUNK: Final = 1 << 18  # bytes read at once
 _BOM: Final = b"\xef\xbb\xbf"
 _COMMENT: Final = ord("#")
@@ -62,10 +63,12 @@ def read_records(
 
 
 class _Lines:
-    """The lines of a file but for comments and empty ones. ``number`` is that of the line given last."""
+    """The lines of a file but for comments and empty ones. ``number`` is that of the line given last. ``endless`` is
+    that of a line after which no more was read, as it had no end; 0 where there is none."""
 
     def __init__(self, file: BinaryIO, first_line: int) -> None:
         self.number = 0
+        self.endless = 0
         self._back: bytes | None = None
         self._lines = self._read(file, first_line)
 
@@ -83,6 +86,7 @@ class _Lines:
     def _read(self, file: BinaryIO, first_line: int) -> Iterator[bytes]:
         splitter = LineSplitter()
         number = first_line - 1
+        rest = 0  # bytes since the last line end
         while True:
             data = file.read(_CHUNK)
             for raw in splitter.feed(data) if data else splitter.finish():
@@ -96,7 +100,11 @@ class _Lines:
                         continue
                 self.number = number
                 yield raw
-            if not data:
+            end = data.rfind(b"\n") + 1
+            rest = rest + len(data) if not end else len(data) - end
+            if rest > ENDLESS:
+                self.endless = number  # the splitter gave its beginning out
+            if not data or self.endless:
                 return
 
 
@@ -127,6 +135,9 @@ class _Reader:
                 lost = True
                 text = f"{shown(raw)} stands outside of games, expected game {FORMAT}"
                 yield RecordError(self.name, self.lines.number, text)
+        if self.lines.endless:
+            text = f"the line has more than {ENDLESS >> 20} MiB: nothing was read after that, expected lines of text"
+            yield RecordError(self.name, self.lines.endless, text)
 
     def game(self, raw: bytes) -> GameRecord:
         """The game that begins with ``raw``."""

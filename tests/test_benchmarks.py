@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 import compare
+from caboose.arena.console import Console
 from caboose.engine.rules import Rules
 from caboose.engine.simulate import simulate
 from compare import build_name, per_second, read_run, saved_file

@@ -14,13 +14,13 @@ from random import Random
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 from caboose.arena.cli import run
 from caboose.arena.compare.comparison import Comparison
 from caboose.arena.compare.judge import Judge, values_of
 from caboose.arena.compare.progress import CompareProgress
 from caboose.arena.compare.run import Verdict, interval, make_judge, run_test
+from caboose.arena.console import Console
 from caboose.arena.executors import Done, LocalExecutor, OnLost, Task
 from caboose.arena.ladder.board import read_board
 from caboose.arena.ladder.config import EngineSpec

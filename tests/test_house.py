@@ -34,3 +34,63 @@ def test_imports_go_down_only(package: str) -> None:
     assert len(sources) > 3
     for path in sources:
         assert imported(path) <= BELOW[package] | {package}, path.name
+
+
+WORDS = {
+    "rich.console": {"Console"},
+    "rich.text": {"Text"},
+    "rich.progress": {"TextColumn"},
+    "rich": {"print", "print_json"},
+    "rich.markup": {"render", "escape"},
+}
+PRINTERS = ("output.py", "console.py")  # in arena/: where it is seen to that words stay words
+
+
+def unsafe(tree: ast.AST) -> list[str]:
+    """What in a source could print words of others as markup, or as commands to the terminal."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [f"import {alias.name}" for alias in node.names if alias.name.split(".")[0] == "rich"]
+        elif isinstance(node, ast.ImportFrom):
+            names = {alias.name for alias in node.names}
+            found += [f"from {node.module} import {name}" for name in names & WORDS.get(node.module or "", set())]
+        elif isinstance(node, ast.keyword) and node.arg in ("markup", "emoji", "ensure_ascii"):
+            found.append(f"{node.arg}=")
+        elif isinstance(node, ast.Attribute) and node.attr in ("from_markup", "from_ansi", "echo", "secho"):
+            found.append(f".{node.attr}")
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
+            text = ast.unparse(node.args[0]) if node.args else ""
+            if not text.startswith(("json.dumps(", "json_text.dumps(", "json_text(")):  # ASCII, or made printable
+                found.append(f"print({text})")
+        elif isinstance(node, ast.Attribute) and node.attr == "write" and ast.unparse(node).startswith("sys.std"):
+            found.append(ast.unparse(node))
+    return found
+
+
+def test_words_of_others_are_printed_in_one_place() -> None:
+    """Use ``caboose.arena.console`` for tables, texts and bars, ``caboose.arena.output`` for lines."""
+    for package in ("arena", "bots"):
+        for path in (ROOT / package).rglob("*.py"):
+            if path.name not in PRINTERS:
+                found = unsafe(ast.parse(path.read_text(encoding="utf-8")))
+                assert not found, f"{path.relative_to(ROOT)}: {found}"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from rich.console import Console",
+        "from rich.text import Text",
+        "from rich import print",
+        "import rich.text as text",
+        "print(f'{name}: done')",
+        "typer.echo(name)",
+        "Console(markup=True)",
+        "Text.from_markup(name)",
+        "sys.stdout.write(name)",
+        "json.dumps(name, ensure_ascii=False)",
+    ],
+)
+def test_what_would_be_unsafe(source: str) -> None:
+    assert unsafe(ast.parse(source))

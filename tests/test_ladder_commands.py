@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from caboose.arena.cli import run
+from caboose.arena.console import Console
 from caboose.arena.executors import LocalExecutor
 from caboose.arena.ladder import progress
 from caboose.arena.ladder.config import read_spec

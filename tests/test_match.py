@@ -17,9 +17,9 @@ from types import TracebackType
 from typing import Any, Self
 
 import pytest
-from rich.console import Console
 
 from caboose.arena.blocks import Bench, Plan, block_deals, deal_seed, play_block, seatings
+from caboose.arena.console import Console
 from caboose.arena.errors import CallError, RunError
 from caboose.arena.executors import Done, Executor, LocalExecutor, OnLost, PoolExecutor, Task
 from caboose.arena.lineup import make_entrants, parse_options

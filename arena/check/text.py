@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from caboose.arena.check.steps import ADVICE, FAILED, OUTCOMES, PASSED, SKIPPED, Report, Result, Said
+from caboose.protocol.lines import printable
 
 _WIDTH: Final = 80
 _INDENT: Final = "    "
@@ -27,7 +28,7 @@ def heading_lines(report: Report) -> Iterator[str]:
     name = about.get("name", "an engine that does not say its name")
     version = f" {about['version']}" if "version" in about else ""
     author = f", by {about['author']}" if "author" in about else ""
-    yield from _wrapped(f"{name}{version}{author}")
+    yield from _wrapped(printable(f"{name}{version}{author}", most=_LONGEST))
     claims = " ".join(report.capabilities) or "none"
     yield from _wrapped(f"capabilities: {claims}; options: {len(report.options)}")
 
@@ -52,8 +53,7 @@ def step_lines(report: Report, result: Result, *, whole: bool = False) -> Iterat
     for said in shown:
         yield _said_line(said)
     for line in result.stderr.splitlines()[-_STDERR:]:
-        cut = line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."
-        yield from _wrapped(f"stderr: {cut}", _INDENT, "  ")
+        yield from _wrapped(f"stderr: {printable(line, most=_LONGEST)}", _INDENT, "  ")
     where = f"{PAGE}, {step.section}" if step.section else PAGE
     yield from _wrapped(f"{where}: {' '.join(step.says.split())}", _INDENT)
     if result.outcome != PASSED and not whole:
@@ -75,7 +75,7 @@ def _said_line(said: Said) -> str:
     time = f"{_INDENT}{said.at * 1000:8.1f}"
     if said.note:
         return _cut(f"{time}   ({said.note})")
-    return _cut(f"{time} {'>' if said.to else '<'} {_printable(said.line)}")
+    return _cut(f"{time} {'>' if said.to else '<'} {printable(said.line, most=_LONGEST)}")
 
 
 def _called(report: Report) -> str:
@@ -83,16 +83,11 @@ def _called(report: Report) -> str:
 
 
 def _wrapped(text: str, indent: str = "", hang: str = "") -> list[str]:
-    return textwrap.wrap(_printable(text), _WIDTH, initial_indent=indent, subsequent_indent=indent + hang)
+    return textwrap.wrap(printable(text), _WIDTH, initial_indent=indent, subsequent_indent=indent + hang)
 
 
 def _cut(line: str) -> str:
     return line if len(line) <= _WIDTH else f"{line[: _WIDTH - 3]}..."
-
-
-def _printable(text: str) -> str:
-    """Fit for a terminal: what cannot be printed is escaped."""
-    return "".join(c if c.isprintable() else " " if c == "\t" else repr(c)[1:-1] for c in text)
 
 
 # --- for programs ------------------------------------------------------------------------------------------------

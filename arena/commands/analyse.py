@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Any, Final
 
 import typer
-from rich.console import Console
 
 from caboose.arena import caboose_version
 from caboose.arena.analysis import (
@@ -38,8 +36,10 @@ from caboose.arena.analysis_text import (
 )
 from caboose.arena.commands.files import open_seekable, output_errors
 from caboose.arena.commands.show import check_game
+from caboose.arena.console import Console
 from caboose.arena.errors import CallError, RunError
 from caboose.arena.match import interruptible
+from caboose.arena.output import json_text
 from caboose.arena.recordfile import RecordFile
 from caboose.arena.shown import Shown, game_title
 from caboose.arena.sources import read_table
@@ -321,7 +321,7 @@ def scan_game(scan: Scan, effort: Effort, decided: list[Decided]) -> None:
 
 def print_json(content: dict[str, Any]) -> None:
     """Prints an object on one line."""
-    print(json.dumps({"caboose": caboose_version(), **content}, ensure_ascii=False), flush=True)
+    print(json_text({"caboose": caboose_version(), **content}), flush=True)
 
 
 def end(interrupted: bool) -> None:

@@ -7,10 +7,10 @@ from dataclasses import asdict
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from caboose.arena.bench import NODES, run_bench
+from caboose.arena.console import Console
 
 MOST_NODES = 10_000_000  # some minutes a position
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import json
 import shlex
 import tempfile
 import time
@@ -30,6 +29,7 @@ from caboose.arena.commands.untrusted import (
 )
 from caboose.arena.errors import CallError
 from caboose.arena.lineup import make_entrants
+from caboose.arena.output import json_text, put_line
 from caboose.protocol.lines import MAX_LINE, shown
 
 
@@ -118,7 +118,7 @@ def check(
             raise CallError(f"cannot run {shlex.join(words)}: {error}") from None
         seconds = time.monotonic() - begin
         if json_:
-            print(json.dumps(report_object(report, seconds, caboose_version()), ensure_ascii=False), flush=True)
+            print(json_text(report_object(report, seconds, caboose_version())), flush=True)
         else:
             _print_end(report, seconds, told=every)
     if report.count(FAILED):
@@ -154,7 +154,7 @@ def _options(texts: Sequence[str]) -> dict[str, str]:
 
 def _print_list(steps: Sequence[Step]) -> None:
     for step in steps:
-        print(f"{step.name:<21} {step.what}{'' if step.must else ' (advice)'}")
+        put_line(f"{step.name:<21} {step.what}{'' if step.must else ' (advice)'}")
 
 
 def _print_progress(report: Report, steps: Sequence[Step], *, every: bool) -> None:
@@ -166,19 +166,19 @@ def _print_progress(report: Report, steps: Sequence[Step], *, every: bool) -> No
     elif len(results) == len(steps) or steps[len(results)].group != last.step.group:
         if len({result.step.group for result in results}) == 1:
             _print_lines(heading_lines(report))
-        print(group_line([result for result in results if result.step.group == last.step.group]), flush=True)
+        put_line(group_line([result for result in results if result.step.group == last.step.group]), flush=True)
 
 
 def _print_end(report: Report, seconds: float, *, told: bool) -> None:
     if not told:
         for result in report.results:
             if result.outcome in (FAILED, ADVICE):
-                print()
+                put_line()
                 _print_lines(step_lines(report, result))
-        print()
+        put_line()
     _print_lines(summary_lines(report, seconds))
 
 
 def _print_lines(lines: Iterable[str]) -> None:
     for line in lines:
-        print(line, flush=True)
+        put_line(line, flush=True)

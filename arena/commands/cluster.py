@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
+from caboose.arena.console import Console, Text
 from caboose.arena.errors import CallError
 from caboose.arena.executors import Executor, LocalExecutor, PoolExecutor
 from caboose.arena.pinning import pinning_problem

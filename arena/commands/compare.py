@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
 from caboose import bots as builtin
 from caboose.arena.blocks import CRASHED
@@ -48,6 +46,7 @@ from caboose.arena.compare.comparison import DEFAULT_MOST, DEFAULT_TEST, Compari
 from caboose.arena.compare.progress import CompareProgress
 from caboose.arena.compare.run import kept_seed, run_test
 from caboose.arena.compare.text import summary, verdict_data
+from caboose.arena.console import Console, Text
 from caboose.arena.errors import CallError
 from caboose.arena.executors import Executor
 from caboose.arena.ladder.config import MOST_BLOCKS, EngineSpec

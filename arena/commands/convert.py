@@ -13,6 +13,7 @@ from caboose.arena.commands.files import opened, output_errors, written
 from caboose.arena.errors import CallError
 from caboose.arena.exports import FORMATS
 from caboose.arena.match import interruptible
+from caboose.arena.output import put_error
 from caboose.protocol.record_reader import read_records
 from caboose.protocol.records import RecordError
 
@@ -69,7 +70,7 @@ def convert(
         game = 0
         for found in read_records(source, file):
             if isinstance(found, RecordError):
-                print(f"caboose: {found}", file=sys.stderr)
+                put_error(f"caboose: {found}")
                 damaged += 1
                 game += found.begun > 0
             else:

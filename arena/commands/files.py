@@ -2,34 +2,38 @@
 
 from __future__ import annotations
 
+import errno
 import os
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, cast
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
 
+from caboose.arena.console import Console
 from caboose.arena.errors import CallError, RunError, cause
+from caboose.arena.output import Shown
+from caboose.arena.reading import open_input, standard_input
+from caboose.protocol.record_reader import ENDLESS
 
 STANDARD_INPUT: Final = "-"
+_CHUNK: Final = 1 << 18  # bytes copied at once
 
 
 @contextmanager
 def opened(name: str) -> Iterator[BinaryIO]:
     """The bytes of the file ``name``, with a progress bar where there is a terminal. Raises ``CallError``."""
-    if name == STANDARD_INPUT:
-        yield sys.stdin.buffer
-        return
     try:
-        file = open(name, "rb")  # noqa: SIM115 - only the opening is guarded
+        file = standard_input() if name == STANDARD_INPUT else open_input(name)
     except OSError as error:
         raise CallError(f"{name}: {cause(error)}") from None
+    if name == STANDARD_INPUT:
+        yield file
+        return
     console = Console(stderr=True)
     columns = (BarColumn(bar_width=None), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
     with file, Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
@@ -38,27 +42,48 @@ def opened(name: str) -> Iterator[BinaryIO]:
 
 def open_seekable(name: str) -> BinaryIO:
     """The bytes of the file ``name``, in which one can go back: a pipe is copied first. Raises ``CallError``."""
-    try:
-        file = sys.stdin.buffer if name == STANDARD_INPUT else open(name, "rb")  # noqa: SIM115 - the caller closes it
-        if name != STANDARD_INPUT and file.seekable():
-            return file
-        copy = tempfile.TemporaryFile()  # noqa: SIM115 - so it is here
-        shutil.copyfileobj(file, copy)
-        copy.seek(0)
-    except OSError as error:
-        raise CallError(f"{name}: {cause(error)}") from None
+    with ExitStack() as stack:
+        try:
+            file = standard_input() if name == STANDARD_INPUT else stack.enter_context(open_input(name))
+            if name != STANDARD_INPUT and file.seekable():
+                stack.pop_all()
+                return file
+            copy = tempfile.TemporaryFile()  # noqa: SIM115 - so it is here
+            try:
+                _copy(file, copy)
+                copy.seek(0)
+            except BaseException:
+                copy.close()
+                raise
+        except OSError as error:
+            raise CallError(f"{name}: {cause(error)}") from None
     return copy
+
+
+def _copy(source: BinaryIO, target: BinaryIO) -> None:
+    """Copies lines. Raises ``OSError`` for one without an end."""
+    rest = 0  # bytes since the last line end
+    while data := source.read(_CHUNK):
+        end = data.rfind(b"\n") + 1
+        rest = rest + len(data) if not end else len(data) - end
+        if rest > ENDLESS:
+            raise OSError(errno.EFBIG, f"a line has more than {ENDLESS >> 20} MiB: expected lines of text")
+        target.write(data)
 
 
 @contextmanager
 def written(path: Path | None, *, named: bool = True) -> Iterator[BinaryIO]:
-    """A file to be written; None is standard output. A file of that name is replaced at the end, when all went well.
+    """A file to be written; None is standard output, where a terminal gets what can be printed. A file of that name is
+    replaced at the end, when all went well.
 
     When it cannot be made raises ``CallError`` where somebody ``named`` it, with ``-o``, else ``RunError``.
     """
     if path is None:
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
+        if sys.stdout.isatty():
+            yield cast(BinaryIO, Shown())
+        else:
+            yield sys.stdout.buffer
+            sys.stdout.buffer.flush()
         return
     try:
         special = path.exists() and not path.is_file()  # a pipe or a device; a folder, which cannot be opened

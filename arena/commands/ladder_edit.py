@@ -27,6 +27,8 @@ from caboose.protocol.child import hide
 from caboose.protocol.launch import SandboxError, check_sandbox
 from caboose.protocol.timing import TimeControl
 
+SEATING = "Who meets whom"
+
 FolderArgument = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the ladder.", show_default=False)]
 
 

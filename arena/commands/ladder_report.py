@@ -15,6 +15,7 @@ from caboose.arena.commands.ladder_show import ListsOption, chosen_lists
 from caboose.arena.ladder.config import FILE, read_spec
 from caboose.arena.ladder.folder import runner
 from caboose.arena.ladder.run import open_store
+from caboose.arena.output import put_line
 from caboose.arena.reading import read_text
 
 PAGE: Final = "report.html"
@@ -55,10 +56,10 @@ def report(
     path = output or folder / PAGE
     with output_errors(str(path)), written(path, named=output is not None) as file:
         file.write(found.page.html().encode())
-    print(f"{path}: the report")
+    put_line(f"{path}: the report")
     if plots is not None:
         with output_errors(str(plots)):
             plots.mkdir(parents=True, exist_ok=True)
             for figure in found.figures:
                 save(figure, plots)
-        print(f"{plots}: {len(found.figures)} figures, each as SVG and PNG")
+        put_line(f"{plots}: {len(found.figures)} figures, each as SVG and PNG")

@@ -8,11 +8,10 @@ from contextlib import ExitStack
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
 from caboose.arena.commands.cluster import DaskOption, PinOption, ScaleOption, make_cluster, make_local
 from caboose.arena.commands.ladder_edit import FolderArgument
+from caboose.arena.console import Console, Text
 from caboose.arena.executors import Executor
 from caboose.arena.ladder.config import read_spec
 from caboose.arena.ladder.folder import locked

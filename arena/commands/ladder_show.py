@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from rich.console import Console
 
 from caboose.arena.commands.files import output_errors, written
 from caboose.arena.commands.ladder_edit import FolderArgument
+from caboose.arena.console import Console
 from caboose.arena.errors import CallError
 from caboose.arena.ladder.config import read_spec
 from caboose.arena.ladder.export import export_csv, export_lines, export_records

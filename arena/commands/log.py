@@ -10,10 +10,14 @@ import typer
 
 from caboose.arena.commands.files import opened, output_errors
 from caboose.arena.errors import CallError, RunError
+from caboose.arena.output import put_line
+from caboose.engine.rules import MAX_PLAYERS
 from caboose.protocol.gamelog import CAME, ERROR, NOTE, SENT, LogError, LogLine, LogTorn, read_log
+from caboose.protocol.lines import printable
 
 _MARKS: Final = {SENT: "->", CAME: "<-", ERROR: "!!", NOTE: "**"}
 _LEAST: Final = 60  # characters of a line that are shown, however narrow the terminal
+_NAME: Final = 40  # characters of a name that are shown
 _PLAYER: Final = "player "
 
 
@@ -36,13 +40,14 @@ def log(
         try:
             for line in read_log(source, file):
                 if isinstance(line, str):
-                    print(line)
-                    if line.startswith(_PLAYER):
-                        names[len(names)] = line.removeprefix(_PLAYER).partition(" ")[2].partition(" | ")[0]
+                    put_line(line)
+                    if line.startswith(_PLAYER) and len(names) < MAX_PLAYERS:
+                        name = line.removeprefix(_PLAYER).partition(" ")[2].partition(" | ")[0]
+                        names[len(names)] = printable(name, most=_NAME)
                 elif seat is None or line.seat == seat - 1:
                     if before is None:
-                        print()
-                    print(_shown(line, line.time if before is None else before, names)[:width])
+                        put_line()
+                    put_line(printable(_shown(line, line.time if before is None else before, names))[:width])
                     before = line.time
         except LogTorn as error:
             raise RunError(str(error)) from None

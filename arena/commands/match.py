@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Annotated, BinaryIO, Final
 
 import typer
-from rich.console import Console
 
 from caboose import bots as builtin
 from caboose.arena.blocks import CRASHED, FALLBACK, MOST_REPLAYS, RESTARTS, Plan
@@ -43,6 +42,7 @@ from caboose.arena.commands.untrusted import (
     make_folder,
     make_launch,
 )
+from caboose.arena.console import Console
 from caboose.arena.errors import CallError, RunError, cause
 from caboose.arena.executors import Executor
 from caboose.arena.lineup import Lineup, make_entrants, make_entries, parse_options

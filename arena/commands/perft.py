@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Annotated, Final
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from caboose.arena.commands.table import PLAYERS_RANGE, PresetOption, RuleOption, SetOption, make_rules
+from caboose.arena.console import Console
 from caboose.arena.errors import CallError
 from caboose.arena.perft_table import Row, count_points, read_table, round_of_game
 from caboose.engine.moves import Move

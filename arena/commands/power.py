@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
+from caboose.arena.console import Console, Text
 from caboose.arena.errors import CallError
 from caboose.arena.power import Spread, ladder_spreads, match_spreads
 from caboose.arena.sequential import SequentialTest, blocks_needed, expected_blocks

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from caboose.arena.commands.table import PLAYERS_RANGE
+from caboose.arena.console import Console
 from caboose.arena.errors import CallError
 from caboose.engine.rules import (
     BLANKS,

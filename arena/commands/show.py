@@ -12,6 +12,7 @@ from caboose.arena.commands.files import open_seekable
 from caboose.arena.errors import CallError, RunError
 from caboose.arena.layout import MIN_WIDTH
 from caboose.arena.match import interruptible
+from caboose.arena.output import put_line
 from caboose.arena.printing import game_text, picture_text
 from caboose.arena.recordfile import RecordFile
 from caboose.arena.shown import Hands, Shown
@@ -116,4 +117,4 @@ def print_game(records: RecordFile, game: int, round: int | None, event: int | N
         last = len(record.rounds) if round is None else round
         lines = game_text(shown, range(place.round, last + 1), hands, width)
     for line in lines:
-        print(line)
+        put_line(line)

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from rich.console import Console
 
 from caboose.arena import caboose_version
 from caboose.arena.commands.table import PLAYERS_RANGE, RuleOption, SetOption, make_rules
+from caboose.arena.console import Console
 from caboose.arena.errors import CallError, RunError, cause
 from caboose.arena.match import interruptible
+from caboose.arena.reading import open_input
 from caboose.arena.suite.file import DAMAGED, unpacked
 from caboose.arena.suite.make import check_target, part_of, workers, write_suite
 from caboose.arena.suite.pick import PlayedRound, Unreadable, pick, recorded_rounds
@@ -170,7 +171,7 @@ def _rounds(
     """All rounds from which positions are picked. Raises ``CallError`` for files that cannot be read."""
     for path in records:
         try:
-            with path.open("rb") as file:
+            with open_input(path) as file:
                 yield from recorded_rounds(read_records(unpacked(file), str(path)), unreadable)
         except DAMAGED as error:
             unreadable.add(f"{path}: the packed file is damaged: {error}")

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import typer
-from rich.console import Console
 
 from caboose import bots as builtin
 from caboose.arena.commands.clock import PANEL as TIME
@@ -23,6 +22,7 @@ from caboose.arena.commands.untrusted import (
     ShareOption,
     make_launch,
 )
+from caboose.arena.console import Console
 from caboose.arena.errors import CallError, RunError
 from caboose.arena.lineup import Setting, make_entrants, option_targets, parse_options
 from caboose.arena.match import interruptible

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.text import Text
 from threadpoolctl import threadpool_limits
 
 from caboose.arena.commands.cluster import DaskOption, PinOption, make_cluster, make_local
 from caboose.arena.commands.files import output_errors, written
+from caboose.arena.console import Console, Text
 from caboose.arena.errors import CallError, RunError, cause
 from caboose.arena.executors import Executor, LocalExecutor, PoolExecutor
 from caboose.arena.ladder.folder import locked, runner

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,12 +12,15 @@ import typer
 
 from caboose.arena.commands.files import opened, output_errors
 from caboose.arena.errors import CallError, cause
+from caboose.arena.output import put_error, put_line
+from caboose.arena.reading import open_input
+from caboose.protocol.lines import MAX_LINE
 from caboose.protocol.record_reader import read_records
 from caboose.protocol.records import GameRecord, RecordError
 from caboose.protocol.verify import Discrepancy
 from caboose.protocol.verify import verify as check
 
-_COMMITMENT: Final = re.compile(r"\bcommit sha256 ([0-9a-f]{64})\b")
+_COMMITMENT: Final = re.compile(rb"\bcommit sha256 ([0-9a-f]{64})\b")
 
 
 @dataclass(slots=True)
@@ -61,11 +63,11 @@ def verify(
                 with opened(name) as file:
                     _verify(_records(file, name), name, counts, commitments)
             except CallError as error:
-                print(f"caboose: {error}", file=sys.stderr)
+                put_error(f"caboose: {error}")
                 unreadable = True
         numbers = [(counts.games, "game"), (counts.rounds, "round"), (counts.events, "event")]
         told = ", ".join(_counted(count, what) for count, what in numbers)
-        print(f"{told}: {_counted(counts.problems, 'problem')}", flush=True)
+        put_line(f"{told}: {_counted(counts.problems, 'problem')}", flush=True)
     if unreadable or counts.problems:
         raise typer.Exit(2 if unreadable else 1)
 
@@ -73,7 +75,9 @@ def verify(
 def read_commitments(path: Path) -> frozenset[str]:
     """The commitments in a file, whatever else is in it. Raises ``CallError``."""
     try:
-        found = frozenset(_COMMITMENT.findall(path.read_text(encoding="utf-8", errors="replace")))
+        with open_input(path) as file:  # perhaps a copy of the games: never all of it in memory
+            lines = iter(lambda: file.readline(MAX_LINE), b"")
+            found = frozenset(match.decode("ascii") for line in lines for match in _COMMITMENT.findall(line))
     except OSError as error:
         raise CallError(f"--published {path}: {cause(error)}") from None
     if not found:
@@ -95,10 +99,10 @@ def _verify(
             counts.events += sum(len(round.events) for round in found.rounds)
         if problem is not None:
             counts.problems += 1
-            print(problem)
+            put_line(str(problem))
     if counts.games + counts.problems == before:
         counts.problems += 1
-        print(f"{_printable(name)}: there is no game in it")
+        put_line(f"{name}: there is no game in it")
 
 
 def _check_published(game: GameRecord, commitments: frozenset[str] | None) -> Discrepancy | None:
@@ -112,13 +116,9 @@ def _check_published(game: GameRecord, commitments: frozenset[str] | None) -> Di
 def _records(file: BinaryIO, name: str) -> Iterator[GameRecord | RecordError]:
     """What is in a file. Raises ``CallError`` when reading fails."""
     try:
-        yield from read_records(file, _printable(name))
+        yield from read_records(file, name)
     except OSError as error:
         raise CallError(f"{name}: {cause(error)}") from None
-
-
-def _printable(name: str) -> str:
-    return name if name.isprintable() else repr(name)[1:-1]
 
 
 def _counted(count: int, what: str) -> str:

@@ -6,12 +6,12 @@ import time
 from collections import deque
 from typing import Final
 
-from rich.console import Console, Group
-from rich.text import Text
+from rich.console import Group
 
 from caboose.arena.bootstrap import Estimate
 from caboose.arena.compare.judge import Judge
 from caboose.arena.compare.run import interval
+from caboose.arena.console import Console, Text
 from caboose.arena.live import LiveView
 from caboose.arena.report import duration_text
 

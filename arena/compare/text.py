@@ -11,9 +11,10 @@ from caboose.arena.compare.progress import NAMES, gain_text
 from caboose.arena.compare.run import Verdict
 from caboose.arena.ladder.config import EngineSpec
 from caboose.arena.ladder.store import Entry
+from caboose.arena.records import MOST_TEXT
 from caboose.arena.report import duration_text, table_text
 from caboose.arena.sequential import CONTINUE, H1
-from caboose.arena.telling import printable
+from caboose.protocol.lines import printable
 
 FORMAT: Final = "caboose compare"
 FORMAT_VERSION: Final = 1
@@ -40,7 +41,7 @@ def summary(found: Verdict, call: str) -> list[str]:
         first = [f"{name} {share / tally.clean:.1%}" for name, share in zip((one, other), tally.first, strict=True)]
         rows.append(("First", ", ".join(first)))
     for who, spec, entry in zip(WHO, comparison.engines, found.entries, strict=False):
-        rows.append((who.capitalize(), printable(_engine(spec, entry))))
+        rows.append((who.capitalize(), printable(_engine(spec, entry), most=MOST_TEXT)))
     rows.append(("Table", table_text(comparison.rules)))
     rows.append(("Time", f"{comparison.control}; {duration_text(found.seconds)} this time"))
     rows.append(("Seed", str(comparison.seed)))

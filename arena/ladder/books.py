@@ -15,7 +15,10 @@ from caboose.arena.results import BlockResult, Played
 
 
 def book_path(folder: Path, list: str) -> Path:
-    """Where the games of a list stand."""
+    """Where the games of a list stand. Raises ``RunError`` for a name that would lead out of the folder, as only
+    another program gives one."""
+    if "/" in list or "\0" in list:
+        raise RunError(f"{folder}: a list is called {list[:40]!r}, which is no name")
     return folder / RECORDS / f"{list}.txt"
 
 

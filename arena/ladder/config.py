@@ -133,6 +133,8 @@ def parse_spec(text: str, path: Path) -> LadderSpec:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise CallError(f"{path}: {error}") from None
+    except RecursionError:
+        raise CallError(f"{path}: too many lists in lists, expected a ladder") from None
     top = Table(str(path), data)
     version = top.number("format", 1, 1 << 30)
     if version != FORMAT:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Sequence
 from typing import Any
 
@@ -86,10 +87,10 @@ def show_commands(section: Section, name: str, text: str) -> None:
         "\n".join(
             f"caboose ladder {line}"
             for line in (
-                f"run {name}",
-                f"standings {name} --json",
-                f"export {name} --to csv -o games.csv",
-                f"report {name} --plots pictures",
+                f"run {shlex.quote(name)}",
+                f"standings {shlex.quote(name)} --json",
+                f"export {shlex.quote(name)} --to csv -o games.csv",
+                f"report {shlex.quote(name)} --plots pictures",
             )
         )
     )

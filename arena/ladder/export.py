@@ -12,6 +12,7 @@ from typing import Any, BinaryIO, Final
 
 import numpy as np
 
+from caboose.arena.cells import cell
 from caboose.arena.errors import RunError
 from caboose.arena.ladder.books import book_path
 from caboose.arena.ladder.rows import Seats
@@ -43,12 +44,13 @@ def export_csv(store: Store, lists: Sequence[ListRow], file: BinaryIO) -> None:
 def _csv_rows(store: Store, row: ListRow) -> Iterator[Iterator[tuple[object, ...]]]:
     """The rows of a list, some whole blocks at a time: column by column, which is many times as fast as by seats."""
     labels = {entry.id: entry.label for entry in store.entries()}
-    faults = {(f.block, f.game, f.seat): f.fault.kind for f in store.faults(row.id) if not f.replayed}
+    cells = {entry: cell(label) for entry, label in labels.items()}
+    faults = {(f.block, f.game, f.seat): cell(f.fault.kind) for f in store.faults(row.id) if not f.replayed}
     played = store.blocks(row.id)
     for _, rows in store.all_games([row]):
         count, games, seats = rows.shape
         blocks = list(islice(played, count))
-        lineups = [" ".join([labels[entry] for entry in block.key.lineup]) for block in blocks]
+        lineups = [cell(" ".join([labels[entry] for entry in block.key.lineup])) for block in blocks]
 
         def repeated(values: Iterable[object], times: int = games * seats) -> Iterator[object]:
             return chain.from_iterable(map(repeat, values, repeat(times)))
@@ -58,13 +60,13 @@ def _csv_rows(store: Store, row: ListRow) -> Iterator[Iterator[tuple[object, ...
             places = [(block.id, game, seat) for block in blocks for game in range(games) for seat in range(seats)]
             kinds = [faults.get(place, "") for place in places]
         yield zip(
-            repeat(row.name),
+            repeat(cell(row.name)),
             repeated(block.key.number + 1 for block in blocks),
             repeated(lineups),
             repeated(islice(cycle(range(1, games + 1)), count * games), seats),
-            repeated(block.finished for block in blocks),
+            repeated(cell(str(block.finished)) for block in blocks),
             cycle(range(1, seats + 1)),
-            [labels[entry] for entry in rows["entry"].ravel().tolist()],
+            [cells[entry] for entry in rows["entry"].ravel().tolist()],
             kinds,
             *[_column(rows[name].ravel(), name) for name in SEAT_COLUMNS],
             strict=False,  # some go on for ever

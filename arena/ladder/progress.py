@@ -8,11 +8,11 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any, Final
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.table import Table
-from rich.text import Text
 
 from caboose.arena.bootstrap import Floats
+from caboose.arena.console import Console, Text
 from caboose.arena.ladder.board import Reading, block_margins
 from caboose.arena.ladder.rows import FaultRow, Seats
 from caboose.arena.ladder.run import Limit, Run

@@ -14,7 +14,7 @@ import numpy as np
 
 from caboose.arena import caboose_version
 from caboose.arena.blocks import Plan
-from caboose.arena.errors import CallError, PlayError, RunError, reason
+from caboose.arena.errors import CallError, PlayError, RunError, cause, reason
 from caboose.arena.executors import Executor, Task
 from caboose.arena.ladder.books import Book
 from caboose.arena.ladder.config import FILE, PAIR, LadderSpec, ListSpec, read_spec
@@ -293,7 +293,7 @@ def open_store(folder: Path, *, writing: bool = False) -> Store:
             Store.create(path, meta)
             return Store.open(path, writing=True)
     except OSError as error:
-        raise RunError(f"{folder}: {error.strerror}") from None
+        raise RunError(f"{folder}: {cause(error)}") from None
     return Store.empty(path, meta)
 
 

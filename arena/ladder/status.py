@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
+from caboose.arena.console import Console, Text, cut
 from caboose.arena.errors import CallError
 from caboose.arena.ladder.config import LadderSpec
 from caboose.arena.ladder.left_out import LeftOut
@@ -17,9 +16,12 @@ from caboose.arena.ladder.notices import kept_absent, kept_aside, notices
 from caboose.arena.ladder.run import REFERENCE
 from caboose.arena.ladder.schedule import make_schedule
 from caboose.arena.ladder.store import FaultFound, ListRow, Store
+from caboose.arena.report import COMMAND
+from caboose.protocol.lines import printable
 
 FORMAT: Final = "caboose ladder status"
 FORMAT_VERSION: Final = 1
+LABEL: Final = 20  # columns of a name or a version: who else made the file may have made them of any length
 
 
 def status_data(folder: Path, spec: LadderSpec, store: Store, runner: str) -> dict[str, Any]:
@@ -127,11 +129,11 @@ def games_table(store: Store, lists: Sequence[ListRow], engine: str | None, only
             of_game = [found for found in faults.get(block.id, []) if found.game == number]
             if only_faults and not of_game:
                 continue
-            told = Text(", ".join(f"{labels[int(s['entry'])]} {s['total']} ({s['place']})" for s in seats))
+            told = Text(", ".join(f"{cut(labels[int(s['entry'])], LABEL)} {s['total']} ({s['place']})" for s in seats))
             for found in of_game:
                 how = ", played again" if found.replayed else ""
                 told.append(f"\n{_fault(found, labels)}{how}", style="red")
-            table.add_row(names[block.key.list], str(block.key.number + 1), str(number + 1), told)
+            table.add_row(cut(names[block.key.list], LABEL), str(block.key.number + 1), str(number + 1), told)
             left -= 1
             if not left:
                 return table
@@ -140,7 +142,8 @@ def games_table(store: Store, lists: Sequence[ListRow], engine: str | None, only
 
 def _fault(found: FaultFound, labels: Mapping[int, str]) -> str:
     fault = found.fault
-    return f"{labels[found.entry]}, seat {found.seat + 1}, round {fault.round}: {fault.kind}: {fault.detail}"
+    who, what = cut(labels[found.entry], LABEL), printable(f"{fault.kind}: {fault.detail}", most=COMMAND)
+    return f"{who}, seat {found.seat + 1}, round {fault.round}: {what}"
 
 
 def _lists(lists: Sequence[Mapping[str, Any]]) -> Table:
@@ -163,7 +166,8 @@ def _engines(engines: Sequence[Mapping[str, Any]]) -> Table:
         what = each["builtin"] or " ".join(each["command"])
         options = "".join(f", {name}={value}" for name, value in each["options"].items())
         sandbox = ", in a sandbox" if each["sandbox"] else ""
-        table.add_row(each["name"], each["entry"] or "-", each["version"] or "-", Text(f"{what}{options}{sandbox}"))
+        entry, version = cut(each["entry"] or "-", LABEL), cut(each["version"] or "-", LABEL)
+        table.add_row(each["name"], entry, version, printable(f"{what}{options}{sandbox}", most=COMMAND))
     return table
 
 

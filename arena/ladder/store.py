@@ -63,6 +63,8 @@ _SCALES: Final = """
 CREATE TABLE IF NOT EXISTS scales (block INTEGER PRIMARY KEY REFERENCES blocks, factor REAL NOT NULL)
 """
 
+_KINDS: Final = {"i": int, "s": str}
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -216,7 +218,7 @@ class Store:
     def entries(self) -> list[Entry]:
         """All that ever took part, in the order in which they came."""
         columns = "id, name, edition, identity, builtin, engine, version, author, since"
-        return [Entry(*row) for row in self._rows(f"SELECT {columns} FROM entries ORDER BY id")]
+        return [Entry(*row) for row in self._typed("isissssss", f"SELECT {columns} FROM entries ORDER BY id")]
 
     def add_entry(self, entry: Entry) -> Entry:
         """Keeps an entry; its ``id`` and ``edition`` are chosen here."""
@@ -233,7 +235,7 @@ class Store:
 
     def lists(self) -> list[ListRow]:
         """All lists of which there are games, in the order in which they came."""
-        return [ListRow(*row) for row in self._rows("SELECT id, name, players, setup FROM lists ORDER BY id")]
+        return [ListRow(*row) for row in self._typed("isis", "SELECT id, name, players, setup FROM lists ORDER BY id")]
 
     def add_list(self, name: str, players: int, setup: str) -> ListRow:
         """Keeps a list."""
@@ -426,7 +428,7 @@ class Store:
         sql = """SELECT block, game, seat, entry, kind, detail, round, decision, replayed
             FROM faults JOIN blocks ON blocks.id = block WHERE list = ?1 OR ?1 IS NULL
             ORDER BY list, number, lineup, game, faults.rowid"""
-        for block, game, seat, entry, kind, detail, round, decision, replayed in self._rows(sql, list):
+        for block, game, seat, entry, kind, detail, round, decision, replayed in self._typed("iiiissiii", sql, list):
             yield FaultFound(block, game, seat, entry, Fault(kind, detail, round, decision), bool(replayed))
 
     def scales(self) -> tuple[int, float, float]:
@@ -459,6 +461,13 @@ class Store:
     def _rows(self, sql: str, *values: object) -> Iterator[tuple]:  # type: ignore[type-arg]
         with told(self._path):
             yield from self._connection.execute(sql, values)
+
+    def _typed(self, kinds: str, sql: str, *values: object) -> Iterator[tuple]:  # type: ignore[type-arg]
+        """Rows of whole numbers (i) and text (s), which SQLite does not insist on: others may have made the file."""
+        for row in self._rows(sql, *values):
+            if any(type(value) is not _KINDS[kind] for value, kind in zip(row, kinds, strict=True)):
+                raise RunError(damaged(self._path, "a value of a wrong kind"))
+            yield row
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:

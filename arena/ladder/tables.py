@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from caboose.arena.bootstrap import Estimate
+from caboose.arena.console import Console, Text, cut
 from caboose.arena.fairness import LEVEL
 from caboose.arena.ladder.board import Totals, read_totals
 from caboose.arena.ladder.notices import notices
+from caboose.arena.ladder.status import LABEL
 from caboose.arena.ladder.store import ListRow, Store
 from caboose.arena.ratings import Standing, Standings
 
@@ -102,7 +102,7 @@ def _table(board: Totals, found: Standings) -> Table:
         faults = sum(board.sums[standing.contestant].faults.values())
         below = ranked[at + 1].contestant if at + 1 < len(ranked) else None
         table.add_row(
-            board.entries[standing.contestant].label,
+            cut(board.entries[standing.contestant].label, LABEL),
             _estimate(standing.rating, 0),
             "" if below is None else _percent(_known(found.superiority[standing.contestant, below]), 0),
             _estimate(standing.margin, 1),
@@ -122,7 +122,7 @@ def _times(board: Totals, found: Standings) -> Table:
     for standing in _playing(found):
         sums = board.sums[standing.contestant]
         table.add_row(
-            board.entries[standing.contestant].label,
+            cut(board.entries[standing.contestant].label, LABEL),
             "-" if sums.time_mean is None else f"{sums.time_mean:.1f}",
             f"{sums.slowest:.0f}",
             f"{sums.cpu / sums.decisions:.1f}" if sums.cpu and sums.decisions else "-",

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 from xml.etree.ElementTree import Element, tostring
+
+from caboose.protocol.lines import printable
 
 Child = Element | str | None
 """What an element may hold; None stands for nothing."""
 
-# What no page may hold, and what turns the direction of writing round for all that follows it.
-_FORBIDDEN: Final = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ue000\ufffe\uffff]"
-)
+_BLANKS: Final = "\n\t\u00a0\u2009\u202f"
 _LESS: Final = "\ue000"  # for < in an attribute, which the standard library would leave as it is
 
 
@@ -47,8 +45,9 @@ def written(root: Element) -> str:
 
 
 def clean(text: str) -> str:
-    """``text`` with a sign of replacement for each character that no page may hold."""
-    return _FORBIDDEN.sub("\ufffd", text)
+    """``text`` with escapes for what no page may hold, for what is not seen, and for what turns the direction of
+    writing round; but with ends of lines."""
+    return printable(text, _BLANKS)
 
 
 def _attribute(name: str) -> str:

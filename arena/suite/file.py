@@ -13,11 +13,11 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from importlib.resources import files
-from pathlib import Path
 from typing import Any, BinaryIO, Final, NoReturn, TypeVar
 
 from caboose.arena.errors import CallError, RunError, cause
-from caboose.arena.reading import read_whole
+from caboose.arena.output import json_text
+from caboose.arena.reading import open_input, read_lines
 from caboose.arena.suite.suite import FORMAT, PHASES, Header, Loss, Place, Position, Suite
 from caboose.engine.moves import Move
 from caboose.engine.round import Observation
@@ -27,6 +27,8 @@ from caboose.protocol.notation import event_text, parse_event, parse_move, parse
 STANDARD: Final = "standard"  # the name of the suite in the package
 _PACKED: Final = "standard.jsonl.gz"
 _SHOWN: Final = 60  # characters of a value that an error shows
+_LONGEST: Final = 1 << 20  # bytes of a line; the longest round takes a tenth of that
+_MOST: Final = 1 << 28  # bytes of a suite; 100,000 positions take less
 _HEADER_KEYS: Final = ("suite", "caboose", "positions", "nodes", "seed", "options", "source")
 _POSITION_KEYS: Final = ("deal", "phase", "rules", "seat", "hub", "starter", "scores", "events", "hand", "losses")
 _OPENERS: Final[tuple[tuple[bytes, Callable[[BinaryIO], Any]], ...]] = (
@@ -109,7 +111,7 @@ def _rounded(value: float) -> float:
 
 
 def _line(content: Mapping[str, Any]) -> str:
-    return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+    return json_text(content, separators=(",", ":"))
 
 
 # ------------------------------------------------------------------------------------------------- reading
@@ -123,17 +125,24 @@ def read_suite(name: str) -> Suite:
     """
     try:
         packed = files("caboose.arena.suite").joinpath(_PACKED).read_bytes() if name == STANDARD else None
-        with Path(name).open("rb") if packed is None else io.BytesIO(packed) as file:
-            data = read_whole(unpacked(file))
+        with open_input(name) if packed is None else io.BytesIO(packed) as file:
+            return _read(file, name)
     except DAMAGED as error:
         raise RunError(f"{name}: the packed file is damaged: {error}") from None
     except OSError as error:
         raise CallError(f"{name}: {cause(error)}") from None
-    header, positions = None, []
-    for number, line in _lines(data, name):
+
+
+def _read(file: BinaryIO, name: str) -> Suite:
+    header: Header | None = None
+    positions: list[Position] = []
+    digest = hashlib.sha256()
+    for number, line in _lines(unpacked(file), name, digest.update):
         try:
             if header is None:
                 header = read_header(line)
+            elif len(positions) == header.positions:
+                raise FieldError(f"a position more, expected {header.positions}, as line 1 says")
             else:
                 positions.append(read_position(line))
         except FieldError as error:
@@ -142,11 +151,17 @@ def read_suite(name: str) -> Suite:
         raise RunError(f"{name}: it is empty, expected a suite, whose first line is its header")
     if len(positions) != header.positions:
         raise RunError(f"{name}: {len(positions)} positions, expected {header.positions}, as line 1 says")
-    return Suite(header, tuple(positions), hashlib.sha256(data).hexdigest()[:16])
+    return Suite(header, tuple(positions), digest.hexdigest()[:16])
 
 
-def _lines(data: bytes, name: str) -> Iterator[tuple[int, str]]:
-    for number, raw in enumerate(data.removeprefix(codecs.BOM_UTF8).split(b"\n"), 1):
+def _lines(file: BinaryIO, name: str, seen: Callable[[bytes], None]) -> Iterator[tuple[int, str]]:
+    """The lines with something in them; ``seen`` is told all bytes."""
+    for number, raw in enumerate(read_lines(file, _LONGEST, _MOST), 1):
+        seen(raw)
+        if len(raw) > _LONGEST:
+            raise RunError(f"{name}:{number}: the line is too long, expected at most {_LONGEST:,} bytes")
+        if number == 1:
+            raw = raw.removeprefix(codecs.BOM_UTF8)
         try:
             if line := raw.decode("utf-8").strip():
                 yield number, line
@@ -241,6 +256,8 @@ def _read_losses(content: object, view: Observation) -> dict[Move, Loss]:
 def _object(line: str) -> dict[str, Any]:
     try:
         content = json.loads(line)
+    except RecursionError:
+        raise FieldError("this is no JSON for us: too many lists in lists; expected an object") from None
     except ValueError as error:
         reason = f"{error.msg} at column {error.colno}" if isinstance(error, json.JSONDecodeError) else str(error)
         raise FieldError(f"this is no JSON: {reason}; expected an object") from None
@@ -287,7 +304,7 @@ def _is_number(value: object) -> bool:
 
 
 def _is_real(value: object) -> bool:
-    return type(value) in (int, float) and abs(float(value)) < 1e9  # type: ignore[arg-type]
+    return type(value) in (int, float) and abs(value) < 1e9  # type: ignore[arg-type]
 
 
 def _refuse(key: str, value: object, expected: str) -> NoReturn:

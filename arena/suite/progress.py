@@ -6,9 +6,9 @@ import time
 from types import TracebackType
 from typing import Final, Self
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
+from caboose.arena.console import Console, TextColumn
 from caboose.arena.report import duration_text
 
 EVERY: Final = 30.0  # seconds between two lines where there is no terminal

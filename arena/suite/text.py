@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
 from caboose.arena import caboose_version
+from caboose.arena.console import Console, Text
+from caboose.arena.output import json_text
 from caboose.arena.stats import Interval
 from caboose.arena.suite.figures import QUANTILES, Figures, Step, depth, difference
 from caboose.arena.suite.score import MOST_FAULTS, Answer, Score
@@ -182,7 +181,7 @@ def scores_text(
             for other in range(one)
         ],
     }
-    yield json.dumps(content, ensure_ascii=False)
+    yield json_text(content)
     yield "\n"
 
 

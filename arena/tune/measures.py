@@ -17,7 +17,7 @@ from caboose.arena.bench import positions
 from caboose.arena.errors import CallError, cause
 from caboose.arena.ladder.config import EngineSpec
 from caboose.arena.lineup import Contestant
-from caboose.arena.reading import read_whole
+from caboose.arena.reading import open_input, read_whole
 from caboose.arena.suite.file import read_suite
 from caboose.arena.suite.score import Entry, Score
 from caboose.arena.tune.config import STANDARD, StudySpec
@@ -195,7 +195,7 @@ class Agreeing:
 
 def _calling(objective: str, path: Path, function: str) -> Measure:
     try:
-        with path.open("rb") as file:
+        with open_input(path) as file:
             source = read_whole(file)
     except OSError as error:
         raise CallError(f"{path}: {cause(error)}: expected the file of the function {function}") from None

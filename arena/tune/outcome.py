@@ -6,10 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any, Final
 
-from rich.console import Console
 from rich.table import Table
-from rich.text import Text
 
+from caboose.arena.console import Console, Text, cut
 from caboose.arena.sequential import CONTINUE
 from caboose.arena.tune.response import Response
 from caboose.arena.tune.run import Result, Study
@@ -19,6 +18,8 @@ from caboose.arena.tune.worth import UNITS
 
 FORMAT: Final = "caboose tune"
 FORMAT_VERSION: Final = 1
+NAME: Final = 24  # columns of a parameter's name in the table
+VALUE: Final = 14  # columns of a value there
 
 
 def unit_of(study: Study) -> str:
@@ -154,8 +155,8 @@ def _print_recommendation(console: Console, study: Study, surface: Response) -> 
     for title in ("from", "to", "now", "recommended", "matters"):
         table.add_column(title, justify="right", no_wrap=True)
     for at, parameter in enumerate(space.parameters):
-        values = map(parameter.text, (parameter.current, found.values[at]))
-        table.add_row(parameter.name, *range_texts(parameter), *values, f"{surface.importance[at]:.0%}")
+        values = [cut(parameter.text(value), VALUE) for value in (parameter.current, found.values[at])]
+        table.add_row(cut(parameter.name, NAME), *range_texts(parameter), *values, f"{surface.importance[at]:.0%}")
     console.print()
     console.print(table)
     console.print()

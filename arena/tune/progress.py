@@ -5,9 +5,7 @@ from __future__ import annotations
 import time
 from typing import Final
 
-from rich.console import Console
-from rich.text import Text
-
+from caboose.arena.console import Console, Text
 from caboose.arena.live import LiveView
 from caboose.arena.report import duration_text
 from caboose.arena.tune.outcome import spoiled

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
@@ -14,6 +13,7 @@ from caboose.arena.errors import CallError, PlayError, RunError, reason
 from caboose.arena.executors import Executor, Task
 from caboose.arena.ladder.schedule import block_seed
 from caboose.arena.lineup import Contestant, Lineup
+from caboose.arena.output import put_notes
 from caboose.arena.results import BlockResult
 from caboose.arena.tune.config import SELF, GamesSpec, StudySpec
 from caboose.arena.tune.measures import Measure
@@ -276,7 +276,7 @@ def _played(study: Study, piece: Piece, outcome: BlockResult | Sampled) -> Playe
     if not isinstance(outcome, Sampled):
         return block_worth(spec.objective, outcome, spec.lists[piece.list].rules.players)
     if outcome.printed:
-        print(outcome.printed, end="", file=sys.stderr, flush=True)  # stdout is for what comes of the study
+        put_notes(outcome.printed)  # stdout is for what comes of the study
     if outcome.problem:
         raise RunError(outcome.problem)
     if outcome.fault and piece == Piece(False, study.space.current, 0, 0):

@@ -10,6 +10,7 @@ from pathlib import Path
 from caboose.arena import caboose_version
 from caboose.arena.errors import CallError, RunError, cause
 from caboose.arena.ladder.identity import changes, identify
+from caboose.arena.reading import open_input
 from caboose.arena.tune.config import STANDARD, StudySpec
 from caboose.arena.tune.space import Parameter, Space
 from caboose.arena.tune.store import FIELDS, StudyStore
@@ -29,7 +30,8 @@ def identities(spec: StudySpec) -> dict[str, str]:
     found = {engine.name: identify(engine, startup, spec.folder).text for engine in engines}
     for file in _measured_by(spec):
         try:
-            digest = hashlib.sha256(file.read_bytes()).hexdigest()
+            with open_input(file) as source:
+                digest = hashlib.file_digest(source, "sha256").hexdigest()
         except OSError as error:
             raise RunError(f"{file}: {cause(error)}") from None
         found[file.name] = json.dumps({"hash": digest})

@@ -13,7 +13,10 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from caboose.protocol.lines import printable
+
 GRAINS: Final = 10_000  # steps of the range of a parameter that has none of its own: what is asked for is written short
+SHOWN: Final = 60  # characters of a name and its value: an engine may have choices of any length
 DIGITS: Final = 12  # of a value that are kept: steps must not leave the dust of binary fractions
 
 Floats = npt.NDArray[np.float64]
@@ -142,4 +145,4 @@ class Space:
 
     def told(self, values: Values) -> str:
         """Values for people: ``Noise=4 WinBonus=10``."""
-        return " ".join(f"{name}={text}" for name, text in self.options(values))
+        return " ".join(printable(f"{name}={text}", most=SHOWN) for name, text in self.options(values))

@@ -126,6 +126,8 @@ def read_toml(path: Path) -> LinedTable:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise CallError(f"{path}: {error}") from None
+    except RecursionError:
+        raise CallError(f"{path}: too many lists in lists, expected the file of a study") from None
     return LinedTable(path, Lines(text), (), data)
 
 
