@@ -13,18 +13,19 @@ from caboose.arena.ladder.board import read_board
 from caboose.arena.ladder.rows import SEAT, seat_rows
 from caboose.arena.ladder.run import open_store
 from caboose.arena.results import ResultError, read_result
-from caboose.arena.sequential import block_values
+from caboose.arena.sequential import NORMAL, State, block_values
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
     """The standard deviation of the block values of one contestant, over ``blocks`` blocks at tables of ``players``:
-    margins in pips a round, or scores (0 to 1)."""
+    margins in pips a round, or scores (0 to 1); and their kurtosis, 3 where nothing is known of it."""
 
     label: str
     players: int | None
     blocks: int
     deviation: float
+    kurtosis: float = NORMAL
 
 
 def ladder_spreads(folder: Path, unit: str) -> list[Spread]:
@@ -68,5 +69,6 @@ def _spreads(games: Games, labels: list[str], unit: str) -> list[Spread]:
         for number, label in enumerate(labels):
             _, values = block_values(part, number, None, unit)
             if len(values) > 1 and float(values.std()) > 0:
-                found.append(Spread(label, players, len(values), float(values.std(ddof=1))))
+                kurtosis = float(State().with_blocks(values.tolist()).moments.kurtosis.item())
+                found.append(Spread(label, players, len(values), float(values.std(ddof=1)), kurtosis))
     return found

@@ -1,11 +1,13 @@
-"""Ladders with known truth: what the statistics are tried on, in tests and in the benchmarks."""
+"""Ladders and blocks with known truth: what the statistics are tried on, in tests and in the benchmarks."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
+from scipy.signal import lfilter
 from scipy.special import ndtr
 
 from caboose.arena.games import NOBODY, Games
@@ -14,6 +16,10 @@ PIPS = 20.0  # a round, for one unit of strength, and of luck
 SHARED = 0.6  # the part of the variance of luck that the deal has; it gives blocks a factor of 2.5
 
 Floats = npt.NDArray[np.float64]
+Draw = Callable[[np.random.Generator, tuple[int, int]], Floats]
+"""Draws blocks for ``simulate_errors``."""
+
+_BEFORE = 20  # blocks until a correlation of neighbours is what it should be
 
 
 def ladder(
@@ -71,6 +77,38 @@ def _games(player: npt.NDArray[np.intp], score: Floats, pips: Floats) -> Games:
         games_won=won.reshape(-1, players).astype(np.float32),
         counted=np.ones((player.shape[0] * players, players), np.bool_),
     )
+
+
+def sparse(even: float, mean: float, deviation: float, *, shifted: bool = False) -> Draw:
+    """Blocks of which the share ``even`` is the same, the rest normal: as of two that seldom play differently.
+
+    The even ones are 0, so that the others are far out; or, if ``shifted``, at the mean.
+    """
+
+    def draw(generator: np.random.Generator, shape: tuple[int, int]) -> Floats:
+        odd = generator.normal(0.0, deviation / np.sqrt(1 - even), shape)
+        same = generator.random(shape) < even
+        if shifted:
+            return mean + np.where(same, 0.0, odd)
+        return np.where(same, 0.0, mean / (1 - even) + odd)
+
+    return draw
+
+
+def skewed(sign: int, mean: float, deviation: float) -> Draw:
+    """Exponentially distributed blocks, skewed upwards (``sign`` 1) or downwards (-1)."""
+    return lambda generator, shape: mean + sign * deviation * (generator.exponential(1.0, shape) - 1)
+
+
+def serial(mean: float, deviation: float, correlation: float = 0.3) -> Draw:
+    """Normal blocks, each of which hangs together with the one before (autoregressive, of first order)."""
+
+    def draw(generator: np.random.Generator, shape: tuple[int, int]) -> Floats:
+        noise = generator.normal(0.0, np.sqrt(1 - correlation**2), (shape[0], shape[1] + _BEFORE))
+        values: Floats = lfilter([1.0], [1.0, -correlation], noise, axis=1)[:, _BEFORE:]
+        return mean + deviation * values
+
+    return draw
 
 
 def true_means(strength: Floats, players: int) -> tuple[Floats, Floats]:

@@ -18,7 +18,7 @@ import pytest
 from caboose.arena.cli import run
 from caboose.arena.compare.comparison import Comparison
 from caboose.arena.compare.judge import Judge, values_of
-from caboose.arena.compare.progress import CompareProgress
+from caboose.arena.compare.progress import CompareProgress, alike_text
 from caboose.arena.compare.run import Verdict, interval, make_judge, run_test
 from caboose.arena.console import Console
 from caboose.arena.executors import Done, LocalExecutor, OnLost, Task
@@ -135,8 +135,35 @@ def test_two_that_play_alike_are_told_so() -> None:
             4, other=engine("same", "planner"), most=12, bounds=SequentialTest(low=0, high=1, unit="pips")
         )
         found = run_test(alike, LocalExecutor(), watcher=progress)
-        assert "all blocks are the same" in " ".join(progress._gains())
+        assert "all 12 blocks are even" in " ".join(progress._gains())
     assert (found.verdict, found.llr, found.pips.value, found.pips.half) == (CONTINUE, 0, 0, 0)
+
+
+@pytest.mark.parametrize("blocks, says", [(1, "the only block is even"), (5, "all 5 blocks are even")])
+def test_short_runs_of_two_that_play_alike_are_told_so_too(
+    blocks: int, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call = f"compare planner planner --in-process --nodes 1 --rounds 1 --players 2 --seed 3 --max-blocks {blocks}"
+    assert run(call.split()) == 3
+    assert f"{says}: are they different engines?" in capsys.readouterr().out
+    assert run([*CALL.split(), "--max-blocks", "2"]) == 3
+    output = capsys.readouterr().out
+    assert "even" not in output
+    assert "1 block from the one before; a verdict needs 24" in output
+
+
+def test_what_is_told_of_blocks_that_are_the_same() -> None:
+    for values, unit, says in (
+        ([], "pips", ""),
+        ([3.5], "pips", ""),
+        ([0.0], "pips", "the only block is even"),
+        ([0.0, 0.0], "elo", "all 2 blocks are the same"),
+        ([1.0] * 7, "elo", "all 7 blocks are the same"),
+        ([0.5] * 7, "nelo", "all 7 blocks are even"),
+        ([0.0, 0.0, 1.0], "pips", ""),
+    ):
+        told = alike_text(State().with_blocks(values), unit)
+        assert told.startswith(says) and bool(told) == bool(says)
 
 
 def test_seats_are_shared() -> None:
@@ -235,6 +262,8 @@ def test_calls_that_make_no_sense(tmp_path: Path, capsys: pytest.CaptureFixture[
         "--elo0 5": "expected --elo1 too",
         "--elo0 5 --elo1 2": "H0 must be below H1",
         "--elo0 0 --elo1 5 --pips0 0 --pips1 3": "expected one unit",
+        "--pips0 -1e300 --pips1 1e300": "H0 and H1 are -1e+300 and 1e+300 pips, expected at most 1e+12",
+        "--pips0 0 --pips1 1e-300": "H0 and H1 are 1e-300 apart, expected at least 1e-09",
         "--alpha 0.7": "alpha is between 0 and 0.5",
         "--pool random": "expected at least 3",
         "--records": "together with --state",

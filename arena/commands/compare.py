@@ -29,7 +29,7 @@ from caboose.arena.commands.clock import (
     make_control,
 )
 from caboose.arena.commands.cluster import DaskOption, PinOption, make_cluster, make_local
-from caboose.arena.commands.files import read_or_not
+from caboose.arena.commands.files import STANDARD_INPUT, read_or_not
 from caboose.arena.commands.match import PLAYERS, RUN, check_word, make_seed
 from caboose.arena.commands.table import PANEL as TABLE
 from caboose.arena.commands.table import PLAYERS_RANGE, PresetOption, RoundsOption, RuleOption, SetOption, make_rules
@@ -42,12 +42,12 @@ from caboose.arena.commands.untrusted import (
     ShareOption,
     make_launch,
 )
-from caboose.arena.compare.comparison import DEFAULT_MOST, DEFAULT_TEST, Comparison
+from caboose.arena.compare.comparison import DEFAULT_MOST, DEFAULT_TEST, REPORT, Comparison
 from caboose.arena.compare.progress import CompareProgress
 from caboose.arena.compare.run import kept_seed, run_test
 from caboose.arena.compare.text import summary, verdict_data
 from caboose.arena.console import Console, Text
-from caboose.arena.errors import CallError
+from caboose.arena.errors import CallError, RunError
 from caboose.arena.executors import Executor
 from caboose.arena.ladder.config import MOST_BLOCKS, EngineSpec
 from caboose.arena.ladder.run import Limit
@@ -57,6 +57,7 @@ from caboose.arena.meeting import meet
 from caboose.arena.sequential import SequentialTest
 from caboose.protocol.child import UNLIMITED, hide
 from caboose.protocol.launch import Launch
+from caboose.protocol.lines import printable
 from caboose.protocol.referee import FAULT_POLICIES
 from caboose.protocol.timing import DEFAULT_GUARD, DEFAULT_MARGIN, DEFAULT_STARTUP
 
@@ -163,6 +164,16 @@ def compare(
             rich_help_panel=RUN,
         ),
     ] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.html",
+            help=f"With --state: where to write the report, a page with the likelihood curve; FOLDER/{REPORT} if not "
+            "given. `caboose ladder report FOLDER` writes it at any time.",
+            show_default=False,
+            rich_help_panel=RUN,
+        ),
+    ] = None,
     records: Annotated[
         bool, typer.Option("--records", help="With --state: keep the games as text, too.", rich_help_panel=RUN)
     ] = False,
@@ -210,8 +221,14 @@ def compare(
     """
     check_word("--on-fault", on_fault, FAULT_POLICIES)
     check_word("--crashed", crashed, CRASHED)
-    if records and state is None:
-        raise CallError("--records: expected together with --state, which says where")
+    for word, given in (("--records", records), ("--report", report is not None)):
+        if given and state is None:
+            raise CallError(f"{word}: expected together with --state, which says where the comparison is kept")
+    if report is not None and not report.resolve().parent.is_dir():
+        raise CallError(f"--report {report}: there is no folder {report.parent}")
+    if report is not None and (report.is_dir() or str(report) == STANDARD_INPUT):
+        what = "this is a folder" if report.is_dir() else "the summary is on standard output"
+        raise CallError(f"--report {report}: {what}, expected a file")
     test = _make_test({"pips": (pips0, pips1), "elo": (elo0, elo1), "nelo": (nelo0, nelo1)}, alpha, beta)
     entrants = make_entrants([one, other] if pool is None else [one, other, pool], [], name or [])
     options = parse_options(option or [])
@@ -264,10 +281,10 @@ def compare(
             executor = make_cluster(dask, commands, errors, sandbox=sandbox, most=concurrency, pin=pin, reference=None)
         else:
             executor = make_local(concurrency or 1, players, errors, pin=pin, reference=None)
-        with CompareProgress(errors) as progress:
-            found = run_test(comparison, executor, folder=state, limit=limit, watcher=progress)
-        shield()
         call = shlex.join(["caboose", *sys.argv[1:]])
+        with CompareProgress(errors) as progress:
+            found = run_test(comparison, executor, folder=state, limit=limit, watcher=progress, call=call)
+        shield()
         with read_or_not():  # the exit code is the answer all the same
             if json:
                 print(json_text.dumps(verdict_data(found, call), indent=1))
@@ -275,6 +292,17 @@ def compare(
                 console = Console(highlight=False)
                 for at, line in enumerate(summary(found, call)):
                     console.print(Text(line, style="" if at else "bold"), soft_wrap=True)
+        if state is not None:
+            from caboose.arena.commands.ladder_report import write_report  # what only the end needs
+
+            try:
+                page = report or state / REPORT
+                write_report(state, page, named=False)
+                if not json:
+                    with read_or_not():
+                        print(f"{'Report':<11}{printable(str(page))}")
+            except (CallError, RunError) as error:  # the exit code is the answer all the same
+                errors.print(Text(f"caboose: the report was not written: {error}"), soft_wrap=True)
     raise typer.Exit(CODES[found.better])
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -12,11 +13,16 @@ from caboose.arena import caboose_version
 from caboose.arena.commands.files import output_errors, written
 from caboose.arena.commands.ladder_edit import FolderArgument
 from caboose.arena.commands.ladder_show import ListsOption, chosen_lists
+from caboose.arena.errors import CallError
 from caboose.arena.ladder.config import FILE, read_spec
 from caboose.arena.ladder.folder import runner
 from caboose.arena.ladder.run import open_store
 from caboose.arena.output import put_line
 from caboose.arena.reading import read_text
+
+if TYPE_CHECKING:  # slow to load
+    from caboose.arena.pages.page import Page
+    from caboose.arena.pages.plots import Figure
 
 PAGE: Final = "report.html"
 
@@ -40,26 +46,57 @@ def report(
 ) -> None:
     """Write a page with standings, every pair, margins, seats, times, faults and how ratings settled.
 
-    It is one HTML file that needs no other file, no network and no script.
+    It is one HTML file that needs no other file, no network and no script. Of a comparison (`caboose compare --state`)
+    it has the verdict, the likelihood ratio after each block, the gain and the blocks.
     """
-    from caboose.arena.ladder.report import make_report
+    from caboose.arena.compare.kept import is_comparison
     from caboose.arena.pages.pictures import check_matplotlib, save
 
     if plots is not None:
         check_matplotlib()
-    spec = read_spec(folder)
-    made = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC by Caboose {caboose_version()}"
-    text = read_text(folder / FILE)
-    with open_store(folder) as store, store.snapshot():
-        rows = chosen_lists(folder, store, list or [])
-        found = make_report(folder, spec, store, rows, runner=runner(folder), made=made, text=text)
     path = output or folder / PAGE
-    with output_errors(str(path)), written(path, named=output is not None) as file:
-        file.write(found.page.html().encode())
+    if not (folder / FILE).exists() and is_comparison(folder):
+        if list:
+            raise CallError(f"--list {list[0]}: {folder} is a comparison, which has no lists: not expected")
+        figures = write_report(folder, path, named=output is not None)
+    else:
+        figures = _write_ladder(folder, list or [], path, named=output is not None)
     put_line(f"{path}: the report")
     if plots is not None:
         with output_errors(str(plots)):
             plots.mkdir(parents=True, exist_ok=True)
-            for figure in found.figures:
+            for figure in figures:
                 save(figure, plots)
-        put_line(f"{plots}: {len(found.figures)} figures, each as SVG and PNG")
+        put_line(f"{plots}: {len(figures)} figures, each as SVG and PNG")
+
+
+def write_report(folder: Path, path: Path, *, named: bool) -> Sequence[Figure]:
+    """Writes the report of the comparison in ``folder`` to ``path``, which somebody may have ``named``; returns its
+    figures. Raises ``CallError`` and ``RunError``."""
+    from caboose.arena.compare.kept import read_kept
+    from caboose.arena.compare.report import make_report
+
+    found = make_report(read_kept(folder), _made())
+    _write(found.page, path, named=named)
+    return found.figures
+
+
+def _write_ladder(folder: Path, lists: list[str], path: Path, *, named: bool) -> Sequence[Figure]:
+    from caboose.arena.ladder.report import make_report
+
+    spec = read_spec(folder)
+    text = read_text(folder / FILE)
+    with open_store(folder) as store, store.snapshot():
+        rows = chosen_lists(folder, store, lists)
+        found = make_report(folder, spec, store, rows, runner=runner(folder), made=_made(), text=text)
+    _write(found.page, path, named=named)
+    return found.figures
+
+
+def _made() -> str:
+    return f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC by Caboose {caboose_version()}"
+
+
+def _write(page: Page, path: Path, *, named: bool) -> None:
+    with output_errors(str(path)), written(path, named=named) as file:
+        file.write(page.html().encode())

@@ -85,7 +85,7 @@ def _needed(spread: Spread, gain: float, unit: str, alpha: float, beta: float) -
     effect = 1 / (1 + 10 ** (-gain / 400)) - 0.5 if unit == "elo" else gain
     test = SequentialTest(low=0.0, high=gain, unit=unit, alpha=alpha, beta=beta)
     fixed = blocks_needed(effect, spread.deviation, alpha=alpha, power=1 - beta)
-    return fixed, expected_blocks(test, gain, spread.deviation)
+    return fixed, expected_blocks(test, gain, spread.deviation, kurtosis=spread.kurtosis)
 
 
 def _print(spreads: list[Spread], gains: list[float], unit: str, alpha: float, beta: float) -> None:

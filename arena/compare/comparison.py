@@ -21,6 +21,7 @@ from caboose.engine.rules import Rules
 from caboose.protocol.timing import TimeControl
 
 LIST: Final = "compare"  # the only list of a comparison's database
+REPORT: Final = "report.html"
 DEFAULT_TEST: Final = SequentialTest(low=0, high=1, unit="pips")
 DEFAULT_MOST: Final = 100_000
 

@@ -16,11 +16,12 @@ from caboose.arena.games import NOBODY, Games
 from caboose.arena.ladder.board import columns
 from caboose.arena.ladder.rows import Seats
 from caboose.arena.ladder.schedule import Lineup
-from caboose.arena.sequential import CONTINUE, FEWEST, SequentialTest, State, block_values, expected_blocks
+from caboose.arena.sequential import CONTINUE, VERDICTS, SequentialTest, State, block_values, blocks_to_go, moments_of
 
 Place = tuple[int, Lineup]
 """Which block: its number, and who plays (entries)."""
 
+TOLD: Final = 12  # blocks, before it is told how many more it will take
 UNITS: Final = ("pips", "elo")  # in which blocks are valued; ``nelo`` has the values of ``elo``
 
 
@@ -71,6 +72,7 @@ class Judge:
 
     ``order`` is the order of all blocks, ``one`` and ``other`` are the numbers of the two entries. After ``most``
     blocks it is over without a verdict, under ``strict`` also with a fault. What comes after that does not count.
+    ``values`` are those of the blocks that the test has seen, in its unit.
     """
 
     def __init__(
@@ -79,17 +81,19 @@ class Judge:
         self.test = test
         self.tally = Tally([State() for _ in UNITS])
         self.verdict = CONTINUE
+        self.values: list[float] = []
         self._owners = {one: 0, other: 1}
         self._order = order
         self._next = next(order, None)
         self._waiting: dict[Place, Block] = {}
         self._most = most
         self._strict = strict
+        self._unit = UNITS.index("pips" if test.unit == "pips" else "elo")
 
     @property
     def state(self) -> State:
         """What the test knows."""
-        return self.tally.states[UNITS.index("pips" if self.test.unit == "pips" else "elo")]
+        return self.tally.states[self._unit]
 
     @property
     def llr(self) -> float:
@@ -103,21 +107,9 @@ class Judge:
         return self.verdict != CONTINUE or stopped or self.tally.blocks >= self._most or self._next is None
 
     @property
-    def alike(self) -> bool:
-        """Whether all blocks are the same, of those that would do for a verdict: then there is nothing to be told."""
-        return self.state.count >= FEWEST and self.state.variance == 0
-
-    @property
     def to_go(self) -> float | None:
         """About how many more blocks it takes if the truth is what they have shown; None before it can be told."""
-        state = self.state
-        if state.count < FEWEST or state.variance <= 0:
-            return None
-        deviation = state.variance**0.5
-        effect = self.test.effect(state.mean, deviation)
-        if not np.isfinite(effect):
-            return None
-        return max(expected_blocks(self.test, effect, deviation, self.llr), 1.0)
+        return None if self.state.count < TOLD else blocks_to_go(self.test, self.state)
 
     def add(self, places: Sequence[Place], seats: Seats, replays: Sequence[tuple[int, int, int]]) -> None:
         """Blocks that were played, with the rows of their seats: (blocks, games, seats). ``replays`` has for each how
@@ -125,11 +117,26 @@ class Judge:
         if self.over:
             return
         self._waiting |= zip(places, values_of(seats, self._owners, replays), strict=True)
-        while not self.over and self._next in self._waiting:
+        ready: list[Block] = []
+        while self._next in self._waiting and self.tally.blocks + len(ready) < self._most:
             assert self._next is not None
-            self.tally.add(self._waiting.pop(self._next), seats.shape[1])
+            ready.append(self._waiting.pop(self._next))
             self._next = next(self._order, None)
-            self.verdict = self.test.verdict(self.state)
+        if not ready:
+            return
+        # All at once: a comparison that goes on after 100,000 blocks would be slow to begin one by one.
+        states = [self.state]
+        for block in ready:
+            value = block.values[self._unit]
+            states.append(states[-1] if value is None else states[-1].with_blocks([value]))
+        for block, verdict in zip(ready, self.test.verdicts(moments_of(states[1:])).tolist(), strict=True):
+            self.tally.add(block, seats.shape[1])
+            value = block.values[self._unit]
+            if value is not None:
+                self.values.append(value)
+            self.verdict = VERDICTS[verdict]
+            if self.verdict != CONTINUE or (self._strict and any(self.tally.faults)):
+                break
 
 
 def values_of(seats: Seats, owners: dict[int, int], replays: Sequence[tuple[int, int, int]]) -> list[Block]:

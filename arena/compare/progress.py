@@ -14,6 +14,7 @@ from caboose.arena.compare.run import interval
 from caboose.arena.console import Console, Text
 from caboose.arena.live import LiveView
 from caboose.arena.report import duration_text
+from caboose.arena.sequential import State
 
 EVERY: Final = 60.0  # seconds between two lines where there is no terminal
 WIDTH: Final = 41  # of the bar, which has a middle
@@ -28,6 +29,17 @@ def gain_text(gain: Estimate, unit: str) -> str:
     digits = 2 if unit == "pips" else 1
     half = "?" if gain.half is None else f"{gain.half:.{digits}f}"
     return f"{round(gain.value, digits) + 0.0:+.{digits}f} ± {half} {NAMES[unit]}"
+
+
+def alike_text(state: State, unit: str) -> str:
+    """What people are told where all blocks are the same, so that they tell nothing; empty where they differ. A single
+    block is told where it is even."""
+    if not state.count or state.changes:
+        return ""
+    if state.first == (0.0 if unit == "pips" else 0.5):
+        what = "the only block is even" if state.count == 1 else f"all {state.count:,} blocks are even"
+        return f"{what}: are they different engines?"
+    return "" if state.count == 1 else f"all {state.count:,} blocks are the same: they do not tell how blocks vary"
 
 
 class CompareProgress(LiveView):
@@ -91,8 +103,8 @@ class CompareProgress(LiveView):
         """The gain, and how long it will take."""
         assert self._judge is not None
         texts = [gain_text(interval(self._judge.test, self._judge.state), self._judge.test.unit)]
-        if self._judge.alike:
-            texts.append("all blocks are the same: are they different engines?")
+        if alike := alike_text(self._judge.state, self._judge.test.unit):
+            texts.append(alike)
         to_go = self._judge.to_go
         if to_go is not None:
             took = self._took()

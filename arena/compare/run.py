@@ -39,6 +39,8 @@ from caboose.arena.ladder.store import BlockKey, Entry, Store
 from caboose.arena.sequential import CONTINUE, H0, H1, SequentialTest, State
 
 KEY: Final = "comparison"  # of the setting in the database by which it is known to be one
+EXACT: Final = "test"  # of that which has the hypotheses with all their digits, and the most blocks of the last call
+CALL: Final = "call"  # of that which has the last command line
 _CHUNK: Final = 2000  # blocks that are read at once
 
 
@@ -88,6 +90,11 @@ class Verdict:
     seconds: float
 
     @property
+    def state(self) -> State:
+        """What the test knows of the blocks."""
+        return self.tally.states[UNITS.index("pips" if self.comparison.bounds.unit == "pips" else "elo")]
+
+    @property
     def better(self) -> bool | None:
         """Whether the one is better, as far as the test says; None where it does not."""
         return {H1: True, H0: False}.get(self.verdict)
@@ -100,12 +107,13 @@ def run_test(
     folder: Path | None = None,
     limit: Limit | None = None,
     watcher: Watcher | None = None,
+    call: str = "",
 ) -> Verdict:
     """Plays ``comparison`` with ``executor``, which it closes, until there is a verdict, or until ``limit``.
 
-    ``folder`` keeps it, and the next call with it goes on there; without one it is gone at the end. An interruption
-    (Ctrl-C) ends it undecided. Raises ``CallError`` where the folder has another comparison, ``RunError`` when an
-    engine does not start or something other than a player fails for good.
+    ``folder`` keeps it, and the next call with it goes on there; without one it is gone at the end. ``call``, the
+    command line, is kept with it. An interruption (Ctrl-C) ends it undecided. Raises ``CallError`` where the folder has
+    another comparison, ``RunError`` when an engine does not start or something other than a player fails for good.
     """
     started = time.monotonic()
     with ExitStack() as stack:
@@ -123,11 +131,15 @@ def run_test(
                     f"{folder}: {entry.name} is not the program any more with which this comparison began (its hash or "
                     "its version has changed): expected the same, or another folder"
                 )
-        judge = make_judge(comparison, [entry.id for entry in entries])
-        follower = _Follower(judge, [entry.id for entry in entries], watcher or Nobody())
-        follower.load(store, run.lists[0].row.id)
+        test = {name: getattr(comparison.bounds, name) for name in ("low", "high", "alpha", "beta")}
+        store.set_meta(EXACT, json.dumps(test | {"most": comparison.most}))
+        store.set_meta(CALL, call)
+        numbers = [entry.id for entry in entries]
+        judge = make_judge(comparison, numbers)
+        follower = _Follower(judge, numbers, watcher or Nobody())
+        load(judge, store, run.lists[0].row.id, numbers)
         why = play(run, executor, limit or Limit(), follower, lambda: judge.over)
-        return _verdict(comparison, judge, entries, why, time.monotonic() - started)
+        return conclude(comparison, judge, entries, why, time.monotonic() - started)
 
 
 def make_judge(comparison: Comparison, entries: Sequence[int]) -> Judge:
@@ -146,6 +158,21 @@ def kept_seed(folder: Path) -> int | None:
     return int(seed) if seed else None
 
 
+def load(judge: Judge, store: Store, list: int, entries: Sequence[int]) -> None:
+    """Lets ``judge`` have what was played before. ``entries`` as for ``make_judge``."""
+    kinds = {entry: kind for kind, entry in enumerate(entries)}
+    replays: Counter[tuple[int, int]] = Counter()
+    for fault in store.faults(list):
+        if fault.replayed:
+            replays[fault.block, kinds[fault.entry]] += 1
+    numbers = {row.key: row.id for row in store.blocks(list)} if replays else {}
+    results = store.results(list)
+    while some := [*islice(results, _CHUNK)]:
+        of_block = [numbers.get(key, 0) for key, _ in some]
+        again = [(replays[id, 0], replays[id, 1], replays[id, 2]) for id in of_block]
+        judge.add([_place(key) for key, _ in some], np.stack([seats for _, seats in some]), again)
+
+
 class _Follower:
     """Follows the run of the ladder, and hands its blocks to the judge."""
 
@@ -153,19 +180,6 @@ class _Follower:
         self._judge = judge
         self._kinds = {entry: kind for kind, entry in enumerate(entries)}
         self._watcher = watcher
-
-    def load(self, store: Store, list: int) -> None:
-        """Judges what was played before."""
-        replays: Counter[tuple[int, int]] = Counter()
-        for fault in store.faults(list):
-            if fault.replayed:
-                replays[fault.block, self._kinds[fault.entry]] += 1
-        numbers = {row.key: row.id for row in store.blocks(list)} if replays else {}
-        results = store.results(list)
-        while some := [*islice(results, _CHUNK)]:
-            of_block = [numbers.get(key, 0) for key, _ in some]
-            again = [(replays[id, 0], replays[id, 1], replays[id, 2]) for id in of_block]
-            self._judge.add([_place(key) for key, _ in some], np.stack([seats for _, seats in some]), again)
 
     def begin(self, run: Run) -> None:
         """As a watcher of the ladder."""
@@ -230,14 +244,15 @@ def _open(folder: Path, comparison: Comparison) -> Store:
 # ------------------------------------------------------------------------------------------------- the verdict
 
 
-def _verdict(comparison: Comparison, judge: Judge, entries: tuple[Entry, ...], why: str, seconds: float) -> Verdict:
+def conclude(comparison: Comparison, judge: Judge, entries: tuple[Entry, ...], why: str, seconds: float) -> Verdict:
+    """What ``judge`` has found. ``why`` it ended if there is no verdict; empty where that follows from the judge."""
     pips, elo = judge.tally.states
     decided = judge.verdict != CONTINUE
     if not decided and not why:
         if comparison.strict and any(judge.tally.faults):
             why = "there was a fault"
         elif judge.tally.blocks >= comparison.most:
-            why = f"not more than {comparison.most:,} blocks"
+            why = f"not more than {comparison.most:,} block{'' if comparison.most == 1 else 's'}"
         else:
             why = "its time is over"
     return Verdict(

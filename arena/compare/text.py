@@ -7,13 +7,13 @@ import shlex
 from dataclasses import asdict
 from typing import Any, Final
 
-from caboose.arena.compare.progress import NAMES, gain_text
+from caboose.arena.compare.progress import NAMES, alike_text, gain_text
 from caboose.arena.compare.run import Verdict
 from caboose.arena.ladder.config import EngineSpec
 from caboose.arena.ladder.store import Entry
 from caboose.arena.records import MOST_TEXT
 from caboose.arena.report import duration_text, table_text
-from caboose.arena.sequential import CONTINUE, H1
+from caboose.arena.sequential import CONTINUE, FEWEST, H1
 from caboose.protocol.lines import printable
 
 FORMAT: Final = "caboose compare"
@@ -31,6 +31,13 @@ def summary(found: Verdict, call: str) -> list[str]:
     rows = [("H0, H1", f"{test.low:g}, {test.high:g} {unit}; alpha {test.alpha:g}, beta {test.beta:g}")]
     missing = "" if found.to_go is None else f"; about {found.to_go:,.0f} blocks more would tell"
     rows.append(("LLR", f"{found.llr:+.2f} ({low:+.2f}, {high:+.2f}){missing}"))
+    if found.verdict == CONTINUE and tally.blocks:
+        if alike := alike_text(found.state, test.unit):
+            rows.append(("Even", alike))
+        elif found.state.changes < FEWEST:
+            rows.append(
+                ("Differ", f"{_many(found.state.changes, 'block')} from the one before; a verdict needs {FEWEST}")
+            )
     rows.append(("Played", f"{_many(tally.blocks, 'block')}, {_many(tally.games, 'game')}, {_faults(found)}"))
     elo = (found.gain, "nelo") if test.unit == "nelo" else (found.elo, "elo")
     rows.append(("Gain", f"{gain_text(found.pips, 'pips')}; {gain_text(*elo)}"))
@@ -75,6 +82,7 @@ def verdict_data(found: Verdict, call: str) -> dict[str, Any]:
         "llr": found.llr,
         "bounds": [low, high],
         "blocks": tally.blocks,
+        "changes": found.state.changes,
         "games": tally.games,
         "to_go": found.to_go,
         "gain": asdict(found.gain),

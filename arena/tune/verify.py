@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from caboose.arena.sequential import CONTINUE, H1, SequentialTest, State
+from caboose.arena.sequential import CONTINUE, H1, MOST_PIPS, SequentialTest, State
 from caboose.arena.tune.search import Job
 from caboose.arena.tune.space import Values
 
@@ -56,7 +56,7 @@ def verification(
 ) -> Generator[Sequence[Job], Sequence[float | None], Verdict]:
     """Tests ``values`` against ``current`` with ``most`` blocks at most. ``gain`` is H1, by default half of what is
     ``expected``. Yields and is sent what a search is."""
-    wanted = max(gain if gain is not None else SHARE * expected, LEAST)
+    wanted = min(max(gain if gain is not None else SHARE * expected, LEAST), MOST_PIPS)
     test = SequentialTest(low=0.0, high=wanted, unit="pips", alpha=alpha, beta=beta)
     state, verdict, unit, blocks = State(), CONTINUE, 0, 0
     while verdict == CONTINUE:
