@@ -111,7 +111,7 @@ class Channel:
         command, resources, environment = launch.command(words), launch.keeper_limits(), launch.environment()
         piped = self.log is not None and stderr is None
         with bound(launch.cpus):
-            self._child = child = Child(command, resources, stderr, environment, piped=piped)
+            self._child = child = Child(command, resources, stderr, environment, piped=piped, filtered=launch.sandbox)
         if child.errors >= 0:
             self._reader = threading.Thread(target=self._read_errors, args=(child.errors,), daemon=True)
             self._reader.start()
