@@ -12,10 +12,13 @@ import sys
 from caboose.arena import caboose_version
 from caboose.arena.errors import CallError
 from caboose.arena.interrupts import ending_on_interrupt
+from caboose.protocol.hiding import hide
 
 
 def run_engine(name: str) -> None:
-    """Serves the built-in bot ``name`` on standard input and output until the input ends. Raises ``CallError``."""
+    """Serves the built-in bot ``name`` on standard input and output until the input ends. Others of its user cannot
+    look into its memory, where its hand is. Raises ``CallError``."""
+    hide()
     for number, stream in enumerate(("standard input", "standard output")):
         try:
             os.fstat(number)

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import os
 import select
@@ -26,7 +25,6 @@ _KILL_PATIENCE: Final = 2.0  # seconds that a keeper is given to kill all that i
 _STOPPED_PATIENCE: Final = 0.05  # seconds after which a keeper that does not end is continued once more
 _NUMBER: Final = 4  # bytes
 _TERM: Final = b"T"
-_PR_SET_DUMPABLE: Final = 4
 _OURS: Final = 65_536
 FILTER: Final = 4  # the descriptor where a program that makes a sandbox finds the filter of system calls
 _KEEPER: Final = str(Path(__file__).with_name("keeper"))
@@ -65,7 +63,7 @@ class Child:
     """A running process. ``pid`` is its number, and that of its session and group; ``input`` and ``output`` are our
     ends of its pipes, both non-blocking, and ``errors`` is that of its standard error; -1 where there is none."""
 
-    __slots__ = ("_control", "_keeper", "_ours", "errors", "input", "output", "pid", "returncode", "stops")
+    __slots__ = ("_control", "_keeper", "_ours", "_stops", "errors", "input", "output", "pid", "returncode")
 
     def __init__(
         self,
@@ -87,8 +85,7 @@ class Child:
         self._ours = os.getpid()  # a fork of us has no say over the process
         self.returncode: int | None = None
         """The exit code, or minus the signal that killed it; None while it is not known to have ended."""
-        self.stops = 0
-        """How often a signal is known to have stopped it; it may have been almost twice as often."""
+        self._stops = 0
         self.errors = -1
         self.pid = 0  # until it has started
         with ExitStack() as theirs, ExitStack() as failing:
@@ -150,6 +147,14 @@ class Child:
         if self.returncode is None:
             self._hear_all()
         return self.returncode is not None
+
+    @property
+    def stops(self) -> int:
+        """How often a signal is known to have stopped it; it may have been almost twice as often. Its keeper has
+        continued it each time."""
+        if self.returncode is None:
+            self._hear_all()
+        return self._stops
 
     def go_on(self) -> bool:
         """Continues it, if it is stopped now, which is when its keeper is stopped as well; whether it was (Linux)."""
@@ -242,7 +247,7 @@ class Child:
         if data:
             number = int.from_bytes(data, sys.byteorder, signed=True)
             if number < 0:
-                self.stops = -number
+                self._stops = -number
             else:
                 self.returncode = os.waitstatus_to_exitcode(number)
             return True
@@ -278,13 +283,6 @@ def _is_stopped(pid: int) -> bool:
             return file.read(1024).rpartition(b")")[2].split(None, 1)[0] == b"T"
     except (OSError, IndexError):
         return False
-
-
-def hide() -> None:
-    """Makes the memory of this process, and what /proc tells of its files and environment, unreadable to others of the
-    same user who are not the superuser (Linux; elsewhere it does nothing)."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def program(name: str) -> str:

@@ -83,6 +83,8 @@ static const struct line lines[] = {
     {SYS_socket, EQUAL, 0, 1, YES},  /* AF_UNIX */
     {SYS_socket, EQUAL, 0, 2, YES},  /* AF_INET */
     {SYS_socket, EQUAL, 0, 10, YES}, /* AF_INET6 */
+    {SYS_socket, ANY_BIT, 2, 0xffffffff, NO(EAFNOSUPPORT)},
+    {SYS_socket, EQUAL, 0, 16, YES}, /* AF_NETLINK with NETLINK_ROUTE: what interfaces there are */
     {SYS_socket, ALWAYS, 0, 0, NO(EAFNOSUPPORT)},
     {SYS_socketpair, EQUAL, 0, 1, YES},
     {SYS_socketpair, ALWAYS, 0, 0, NO(EAFNOSUPPORT)},

@@ -36,4 +36,4 @@ def sandboxed() -> None:
 @pytest.fixture
 def still_readable(monkeypatch: pytest.MonkeyPatch) -> None:
     """For matches with foreign engines in this process, whose memory they would hide: it has other tests to run."""
-    monkeypatch.setattr("caboose.arena.commands.match.hide", lambda: None)
+    monkeypatch.setattr("caboose.arena.commands.untrusted.hide", lambda: None)

@@ -254,7 +254,8 @@ def test_seeds_that_nobody_can_guess_go_through_a_hash() -> None:
 
 PRIED = """
 import os, sys, time
-from caboose.protocol.child import Child, hide
+from caboose.protocol.child import Child
+from caboose.protocol.hiding import hide
 hide()
 code = ("import sys\\ntry:\\n open(f'/proc/{sys.argv[1]}/mem', 'rb')\\nexcept OSError: sys.exit(3)")
 child = Child([sys.executable, "-c", code, str(os.getpid())])

@@ -42,6 +42,7 @@ from caboose.arena.commands.untrusted import (
     ProcessesOption,
     SandboxOption,
     ShareOption,
+    expect_foreign,
     make_launch,
 )
 from caboose.arena.compare.comparison import DEFAULT_MOST, DEFAULT_TEST, Comparison
@@ -56,7 +57,7 @@ from caboose.arena.lineup import Contestant, make_entrants, parse_options
 from caboose.arena.match import interruptible
 from caboose.arena.meeting import meet
 from caboose.arena.sequential import SequentialTest
-from caboose.protocol.child import UNLIMITED, hide
+from caboose.protocol.child import UNLIMITED
 from caboose.protocol.launch import Launch
 from caboose.protocol.referee import FAULT_POLICIES
 from caboose.protocol.timing import DEFAULT_GUARD, DEFAULT_MARGIN, DEFAULT_STARTUP
@@ -237,8 +238,7 @@ def compare(
     )
     kept = kept_seed(state) if state is not None and seed is None else None
     number = make_seed(seed) if kept is None else kept
-    if any(not entrant.builtin for entrant in entrants):
-        hide()
+    expect_foreign(launch.sandbox for entrant in entrants if not entrant.builtin)
     errors = Console(stderr=True, highlight=False)
     with ExitStack() as stack:
         shield = stack.enter_context(interruptible())

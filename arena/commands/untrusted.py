@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -10,6 +12,7 @@ import typer
 
 from caboose.arena.errors import CallError
 from caboose.protocol.child import Resources
+from caboose.protocol.hiding import hide
 from caboose.protocol.launch import SANDBOXED, Launch, SandboxError, check_sandbox
 
 PANEL: Final = "Untrusted engines"
@@ -124,6 +127,25 @@ def make_launch(
         shared=tuple(share),
         hidden=tuple(str(path) for path in hidden if path is not None),
     )
+
+
+def expect_foreign(sandboxed: Iterable[bool]) -> None:
+    """Foreign engines are about to play, each in a sandbox or not: hides what this process knows, if there are any, and
+    warns where that does not help."""
+    each = list(sandboxed)
+    if each:
+        hide()
+    warn_superuser(each)
+
+
+def warn_superuser(sandboxed: Iterable[bool]) -> None:
+    """Says on standard error what foreign engines can do that run as the superuser and without a sandbox."""
+    if os.name == "posix" and os.geteuid() == 0 and not all(sandboxed):
+        print(
+            "caboose: warning: the superuser runs foreign engines without a sandbox: they can read and change all that "
+            "is here, the hands of others too; expected a sandbox or an ordinary user (docs/untrusted.md)",
+            file=sys.stderr,
+        )
 
 
 def make_folder(name: str, path: Path | None) -> None:
