@@ -63,7 +63,7 @@ class Child:
     """A running process. ``pid`` is its number, and that of its session and group; ``input`` and ``output`` are our
     ends of its pipes, both non-blocking, and ``errors`` is that of its standard error; -1 where there is none."""
 
-    __slots__ = ("_control", "_keeper", "_ours", "_stops", "errors", "input", "output", "pid", "returncode")
+    __slots__ = ("_control", "_keeper", "_ours", "_stops", "_undone", "errors", "input", "output", "pid", "returncode")
 
     def __init__(
         self,
@@ -85,7 +85,8 @@ class Child:
         self._ours = os.getpid()  # a fork of us has no say over the process
         self.returncode: int | None = None
         """The exit code, or minus the signal that killed it; None while it is not known to have ended."""
-        self._stops = 0
+        self._stops = 0  # that its keeper has told
+        self._undone = 0  # that we found
         self.errors = -1
         self.pid = 0  # until it has started
         with ExitStack() as theirs, ExitStack() as failing:
@@ -154,12 +155,13 @@ class Child:
         continued it each time."""
         if self.returncode is None:
             self._hear_all()
-        return self._stops
+        return max(self._stops, self._undone)  # the keeper may have missed those that we found
 
     def go_on(self) -> bool:
         """Continues it, if it is stopped now, which is when its keeper is stopped as well; whether it was (Linux)."""
         if self.returncode is not None or self._ours != os.getpid() or not _is_stopped(self.pid):
             return False
+        self._undone += 1
         self._go_on()
         with suppress(OSError):
             os.killpg(self.pid, signal.SIGCONT)  # a process that stands still: its number is its own

@@ -6,6 +6,7 @@ import signal
 import pytest
 from hypothesis import settings
 
+from caboose.arena.commands import untrusted
 from caboose.protocol.launch import SandboxError, check_sandbox
 
 # As the commands do: with more threads the linear algebra of small matrices takes many times the processor time. It is
@@ -22,6 +23,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+# The suite says the same, whoever runs it. (For commands in a process of their own: players.without_warning.)
+untrusted._is_superuser = lambda: False
 
 
 @pytest.fixture

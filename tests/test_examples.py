@@ -94,7 +94,7 @@ def test_an_example_plays_in_a_sandbox(
 ) -> None:
     # Its language has all that it asks of the kernel.
     command = only_if_here(path, commands)
-    call = ["match", "greedy", "--engine", command, "--players", "2", "--set", "6", "--rounds", "1", "--in-process"]
+    call = ["match", "greedy", "--engine", command, "--players", "2", "--set", "9", "--rounds", "1", "--in-process"]
     assert run([*call, "--sandbox", "--blocks", "1", "--seed", "5", "--margin", "5000", "--json", "-"]) == 0
     standings = json.loads(capsys.readouterr().out)["standings"]
     assert [row["faults"] for row in standings] == [{}, {}]

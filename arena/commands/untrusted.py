@@ -19,6 +19,11 @@ PANEL: Final = "Untrusted engines"
 MIB: Final = 1 << 20
 MOST: Final = 1_000_000  # of any limit
 
+SUPERUSER: Final = (
+    "warning: the superuser runs foreign engines without a sandbox: they can read and change all that is here, the "
+    "hands of others too; expected a sandbox or an ordinary user (docs/untrusted.md)"
+)
+
 SandboxOption = Annotated[
     bool,
     typer.Option(
@@ -140,12 +145,12 @@ def expect_foreign(sandboxed: Iterable[bool]) -> None:
 
 def warn_superuser(sandboxed: Iterable[bool]) -> None:
     """Says on standard error what foreign engines can do that run as the superuser and without a sandbox."""
-    if os.name == "posix" and os.geteuid() == 0 and not all(sandboxed):
-        print(
-            "caboose: warning: the superuser runs foreign engines without a sandbox: they can read and change all that "
-            "is here, the hands of others too; expected a sandbox or an ordinary user (docs/untrusted.md)",
-            file=sys.stderr,
-        )
+    if not all(sandboxed) and _is_superuser():
+        print(f"caboose: {SUPERUSER}", file=sys.stderr)
+
+
+def _is_superuser() -> bool:
+    return os.name == "posix" and os.geteuid() == 0
 
 
 def make_folder(name: str, path: Path | None) -> None:
