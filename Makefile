@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready$(if $(filter-out 0,$(CABOOSE_NATIVE)),-native)
 YARDSTICKS := $(foreach build,native portable,build/yardstick-$(build)-2 build/yardstick-$(build)-3)
 PORTABLE := $(if $(filter x86_64 amd64,$(shell uname -m)),-msse4.2 -mpopcnt)
-SOURCES := pyproject.toml setup.py $(wildcard engine/*.pyx engine/*.pxd engine/*.h) $(wildcard protocol/*.pyx) protocol/keeper.c11
+SOURCES := pyproject.toml setup.py $(wildcard engine/*.pyx engine/*.pxd engine/*.h) $(wildcard protocol/*.pyx) protocol/keeper.c11 protocol/filter.h
 PYTHONS := $(or $(PYTHON),$(wildcard $(BIN)/python) python3.13 python3.12 python3.11 python3)
 
 .DELETE_ON_ERROR:

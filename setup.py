@@ -17,6 +17,7 @@ MODULES = {
     "protocol": ["pipes"],
 }  # fmt: skip
 PROGRAMS = {"keeper": "protocol"}  # in C, to be run and not to be imported
+HEADERS = {"keeper": ["protocol/filter.h"]}  # what they include
 C_SUFFIX = ".c11"  # of what is written by hand: .c files are what Cython makes
 JOBS = 2
 
@@ -116,7 +117,7 @@ if __name__ == "__main__":
                 for name in names
             ],
             *[
-                Extension(f"caboose.{package}.{name}", [f"{package}/{name}{C_SUFFIX}"])
+                Extension(f"caboose.{package}.{name}", [f"{package}/{name}{C_SUFFIX}"], depends=HEADERS[name])
                 for name, package in PROGRAMS.items()
             ],
         ],

@@ -14,11 +14,14 @@ from caboose.arena.errors import CallError, RunError
 from caboose.arena.interrupts import ending_on_interrupt
 from caboose.arena.output import put_error
 from caboose.arena.space import NO_MEMORY, lacking_space
+from caboose.protocol.hiding import hide
 from caboose.protocol.threads import limit_threads
 
 
 def run_engine(name: str) -> None:
-    """Serves the built-in bot ``name`` on standard input and output until the input ends. Raises ``CallError``."""
+    """Serves the built-in bot ``name`` on standard input and output until the input ends. Others of its user cannot
+    look into its memory, where its hand is. Raises ``CallError``."""
+    hide()
     for number, stream in enumerate(("standard input", "standard output")):
         try:
             os.fstat(number)

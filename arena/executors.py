@@ -43,11 +43,6 @@ class Task(NamedTuple):
         """What it is called."""
         return f"block {self.block + 1}"
 
-    @property
-    def foreign(self) -> bool:
-        """Whether one of its players is no built-in bot."""
-        return any(not contestant.builtin for contestant in self.plan.lineup.contestants)
-
     def play(self, players: Players, on_game: Callable[[], None], scale: float) -> BlockResult:
         """Plays it."""
         return play_scaled(self.plan, players, self.block, on_game, scale)

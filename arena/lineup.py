@@ -51,6 +51,7 @@ class Entrant:
             margin=control.margin,
             guard=control.guard / 1000,
             launch=self.launch(launch),
+            trusted=bool(self.builtin),
         )
 
     def launch(self, launch: Launch) -> Launch:

@@ -221,6 +221,12 @@ def _print_times(console: Console, standings: Sequence[Standing]) -> None:
                 f"{standing.label}: {_counted(standing.overruns, 'move')} came after the limit, but within the margin, "
                 f"the worst by {standing.worst_overrun:.1f} ms.",
             )
+        if standing.stops:
+            _say(
+                console,
+                f"{standing.label}: signals stopped its process {_counted(standing.stops, 'time')} or more, and it was "
+                "continued. They were its own or came from another program of this user.",
+            )
         cpu, time = standing.cpu_mean, standing.time_mean
         if cpu is not None and time is not None and cpu > max(BUSY * time, LEAST_BUSY):
             _say(

@@ -48,7 +48,7 @@ class Standing:
     none is None. ``faults`` counts its own by kind, ``uncounted`` the games on its seats that others' faults took
     away, ``replays`` its crashes for which a game was played again. ``overruns`` moves came after their limit, but
     within the margin, the worst by ``worst_overrun`` ms. ``cpu_mean`` is the processor time of its engines, ms a move;
-    None where that is not known.
+    None where that is not known. ``stops`` times or more a signal stopped one of its engines.
     """
 
     label: str
@@ -68,6 +68,7 @@ class Standing:
     worst_overrun: float = 0.0
     cpu_mean: float | None = None
     replays: int = 0
+    stops: int = 0
 
 
 def t_interval(values: Sequence[float]) -> Interval:
@@ -112,6 +113,7 @@ class _Tally:
     worst_overrun: float = 0.0
     cpu: float = 0.0
     replays: int = 0
+    stops: int = 0
 
 
 class Scoreboard:
@@ -157,6 +159,7 @@ class Scoreboard:
                 worst_overrun=tally.worst_overrun,
                 cpu_mean=_ratio(tally.cpu, tally.decisions) if tally.cpu else None,
                 replays=tally.replays,
+                stops=tally.stops,
             )
             for number, (label, tally) in enumerate(zip(self._labels, self._tallies, strict=True))
         ]
@@ -171,6 +174,7 @@ def _counts(tally: _Tally, game: GameInBlock, seat: int) -> bool:
     tally.overruns += own.overruns
     tally.worst_overrun = max(tally.worst_overrun, own.worst_overrun)
     tally.cpu += own.cpu
+    tally.stops += own.stops
     tally.replays += sum(crash.seat == seat for crash in game.crashes)
     if own.fault is not None:
         tally.faults[own.fault.kind] += 1

@@ -24,7 +24,7 @@ from caboose.arena.errors import Stopped, reason
 from caboose.arena.pinning import Pinning
 from caboose.arena.results import GameInBlock
 from caboose.protocol.affinity import CAN_BIND
-from caboose.protocol.child import hide
+from caboose.protocol.hiding import hide
 
 STOP_SECONDS: Final = 5.0  # what a worker may take to close its engines before it is killed
 SAFE_PATH: Final = "PYTHONSAFEPATH"
@@ -44,10 +44,6 @@ class Work(Protocol):
     @property
     def label(self) -> str:
         """What it is called: ``block 3``."""
-
-    @property
-    def foreign(self) -> bool:
-        """Whether it starts programs that are not to look into the process which does it."""
 
     def play(self, players: Players, on_game: Callable[[], None], scale: float) -> Outcome:
         """Does it, with ``players``, of which it may use some; ``on_game`` is called after each game. Limits of time
@@ -87,6 +83,7 @@ def main() -> None:
 
 def _work(pipe: Connection, wait_for_owner: Callable[[], object], pinning: Pinning | None) -> None:
     """Does what comes through ``pipe`` until it is closed, or the owner is no more."""
+    hide()  # before it learns what foreign engines must not know: some may run already
     # Linux divides the processors among sessions first: a referee of a session of its own gets its turn when it has an
     # answer to look at, however many there are. The terminal sends nothing to it any more.
     os.setsid()
@@ -119,8 +116,6 @@ def _do_all(players: Players, pipe: Connection) -> None:
             return
         work, scale = given
         try:
-            if work.foreign:
-                hide()
             message: Message = work.play(players, lambda: pipe.send(None), scale)
         except OSError as error:  # what this machine lacks, or a log that cannot be written
             message = reason(error)

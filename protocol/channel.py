@@ -34,6 +34,7 @@ _UNSENT: Final = 4 << 20  # bytes that may wait for a process that does not read
 _BY_SIGNAL: Final = 128  # and a signal's number: how bubblewrap, as shells do, tells of a signal
 HELD_UP: Final = 0.005  # seconds after a deadline; a poll that nothing disturbs ends within one millisecond
 _SECOND_LOOK: Final = 0.1  # seconds for a process that was stopped as we were
+_EXCUSES: Final = 3  # times in a game that a process which stands still when its time is over has that time again
 
 
 class ChannelTimeout(Exception):
@@ -71,13 +72,17 @@ class Channel:
     __slots__ = (
         "_both",
         "_child",
+        "_excuses",
+        "_extended",
         "_input",
         "_output",
         "_patient",
         "_poll",
         "_reader",
         "_sandboxed",
+        "_shift",
         "_splitter",
+        "_trusted",
         "_unsent",
         "begin",
         "log",
@@ -91,10 +96,14 @@ class Channel:
         stderr: Path | None = None,
         launch: Launch = PLAIN,
         log: SeatLog | None = None,
+        *,
+        trusted: bool = False,
     ) -> None:
         """Starts a command in a session of its own; with a ``log`` its standard error is read for that, unless it goes
-        to a file. Raises ``SandboxError``, ``LackError``, ``OSError`` and ``ValueError``."""
+        to a file. Who is ``trusted`` does not stop itself. Raises ``SandboxError``, ``LackError``, ``OSError`` and
+        ``ValueError``."""
         self._sandboxed = launch.sandbox
+        self._trusted = trusted
         self.log = log
         """Where all that is said goes, if anywhere; may be changed."""
         self._reader: threading.Thread | None = None
@@ -111,7 +120,7 @@ class Channel:
         command, resources, environment = launch.command(words), launch.keeper_limits(), launch.environment()
         piped = self.log is not None and stderr is None
         with bound(launch.cpus):
-            self._child = child = Child(command, resources, stderr, environment, piped=piped)
+            self._child = child = Child(command, resources, stderr, environment, piped=piped, filtered=launch.sandbox)
         if child.errors >= 0:
             self._reader = threading.Thread(target=self._read_errors, args=(child.errors,), daemon=True)
             self._reader.start()
@@ -124,10 +133,13 @@ class Channel:
         self._splitter = LineSplitter()
         self._unsent = b""
         self._patient = True
+        self._excuses = _EXCUSES
+        self._extended = 0.0  # until when a process that stood still has time
+        self._shift = 0.0  # seconds that do not count because it did
         self.received = 0
         """Bytes that came; the user may set it back."""
         self.begin = 0.0
-        """When the last ``go`` was sent; the user sets it where ``exchange`` does not."""
+        """When the last request was sent; the user sets it where ``exchange`` does not."""
         self.stamp = time.monotonic()
         """When the last bytes came, or when a deadline was seen to have passed."""
 
@@ -135,6 +147,11 @@ class Channel:
     def pid(self) -> int:
         """The process number, which is that of its session and group too."""
         return self._child.pid
+
+    @property
+    def stops(self) -> int:
+        """How often a signal is known to have stopped the process; it was continued each time."""
+        return self._child.stops
 
     @property
     def unfinished(self) -> bytes:
@@ -200,32 +217,63 @@ class Channel:
             return self._push(begin + wait)
         return self.receive(begin + wait)
 
-    def receive(self, deadline: float) -> list[bytes]:
+    def receive(self, deadline: float, *, final: bool = True) -> list[bytes]:
         """The next lines, [] when only a piece of one came. Raises ``ChannelTimeout`` and ``ChannelClosed``.
 
         Where this process was itself held up beyond the deadline (stopped, or without a processor), it reads what has
         come meanwhile, or waits a moment for a child that was held up too: once, until ``forgive`` is called. When that
         came nobody can tell; it is stamped with the deadline.
+
+        A process that stands still at a ``final`` deadline was stopped by a signal, and its keeper too, or that would
+        have continued it. It is continued, and has its time once more; what it says then is stamped with the deadline.
+        For one that is trusted the time before does not count at all, and the stamp is earlier by it.
         """
-        if (left := deadline - time.monotonic()) > 0:
-            try:
-                stamp, came = hear(self._output, left)
-            except OSError:
-                stamp, came = time.monotonic(), b""
-            if came is not None:
-                self.stamp = stamp
-                return self._take(came)
-        held_up = left <= 0 or time.monotonic() > deadline + HELD_UP
+        while True:
+            end = max(deadline, self._extended)
+            if (left := end - time.monotonic()) > 0:
+                try:
+                    stamp, came = hear(self._output, left)
+                except OSError:
+                    stamp, came = time.monotonic(), b""
+                if came is not None:
+                    self.stamp = stamp
+                    return self._take_in_time(came, deadline)
+            if not (final and self._excuse(deadline)):
+                break
+        held_up = left <= 0 or time.monotonic() > end + HELD_UP
         if not (held_up and self._patient and self._poll.poll(_SECOND_LOOK * 1000 if left > 0 else 0)):
             self._expire()
         self._patient = False
         lines = self._read()
-        self.stamp = min(self.stamp, deadline)
+        self.stamp = min(self.stamp - self._shift, deadline)
         return lines
 
+    def _take_in_time(self, data: bytes, deadline: float) -> list[bytes]:
+        """The lines of what came before the deadline, or while there was more time."""
+        lines = self._take(data)
+        if self._extended:
+            self.stamp = min(self.stamp - self._shift, deadline)
+        return lines
+
+    def _excuse(self, deadline: float) -> bool:
+        """Gives more time to a process that stands still."""
+        if self._excuses <= 0 or not self._child.go_on():
+            return False
+        self._excuses -= 1
+        now = time.monotonic()
+        self._extended = now + max(deadline - self.begin, _SECOND_LOOK)
+        if self._trusted:
+            self._shift = now - self.begin
+        return True
+
     def forgive(self) -> None:
-        """From now on ``receive`` may look again after a deadline."""
+        """A new request begins: ``receive`` may look again after its deadline."""
         self._patient = True
+        self._extended = self._shift = 0.0
+
+    def renew_excuses(self) -> None:
+        """A new game begins: who stood still in the last one may have more time again."""
+        self._excuses = _EXCUSES
 
     def waiting(self) -> list[bytes]:
         """The lines that are there already. Raises ``ChannelClosed``."""

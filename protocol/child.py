@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import os
 import select
@@ -28,8 +27,8 @@ _KILL_PATIENCE: Final = 2.0  # seconds that a keeper is given to kill all that i
 _STOPPED_PATIENCE: Final = 0.05  # seconds after which a keeper that does not end is continued once more
 _NUMBER: Final = 4  # bytes
 _TERM: Final = b"T"
-_PR_SET_DUMPABLE: Final = 4
 _OURS: Final = 65_536
+FILTER: Final = 4  # the descriptor where a program that makes a sandbox finds the filter of system calls
 _KEEPER: Final = str(Path(__file__).with_name("keeper"))
 
 
@@ -66,7 +65,7 @@ class Child:
     """A running process. ``pid`` is its number, and that of its session and group; ``input`` and ``output`` are our
     ends of its pipes, both non-blocking, and ``errors`` is that of its standard error; -1 where there is none."""
 
-    __slots__ = ("_control", "_keeper", "_ours", "errors", "input", "output", "pid", "returncode")
+    __slots__ = ("_control", "_keeper", "_ours", "_stops", "_undone", "errors", "input", "output", "pid", "returncode")
 
     def __init__(
         self,
@@ -76,16 +75,20 @@ class Child:
         environment: Mapping[str, str] | None = None,
         *,
         piped: bool = False,
+        filtered: bool = False,
     ) -> None:
         """Starts a program, in our ``environment`` if it is given none. Its standard error is thrown away, or appended
-        to the file ``stderr``, or a pipe if ``piped``. Raises ``LackError`` where we cannot start anything, else
-        ``OSError`` and ``ValueError``."""
+        to the file ``stderr``, or a pipe if ``piped``. If ``filtered`` it is one that makes a sandbox, which has a
+        session keyring of its own, and the filter of system calls (``filter.h``) to read at the descriptor ``FILTER``.
+        Raises ``LackError`` where we cannot start anything, else ``OSError`` and ``ValueError``."""
         path = program(words[0])
         if any("\0" in word for word in words):
             raise ValueError("embedded null byte")
         self._ours = os.getpid()  # a fork of us has no say over the process
         self.returncode: int | None = None
         """The exit code, or minus the signal that killed it; None while it is not known to have ended."""
+        self._stops = 0  # that its keeper has told
+        self._undone = 0  # that we found
         self.errors = -1
         self.pid = 0  # until it has started
         with ExitStack() as theirs, ExitStack() as failing:
@@ -103,8 +106,9 @@ class Child:
                 theirs.enter_context(far)
                 if far.fileno() <= 2:  # we were started without some of these, which the program shall have
                     far = theirs.enter_context(socket.socket(fileno=fcntl(far, F_DUPFD_CLOEXEC, 3)))
+                numbers = (far.fileno(), FILTER if filtered else 0, *resources.numbers())
                 self._keeper = subprocess.Popen(
-                    [_KEEPER, *map(str, (far.fileno(), *resources.numbers())), path, *words],
+                    [_KEEPER, *map(str, numbers), path, *words],
                     stdin=input_,
                     stdout=output,
                     stderr=errors,
@@ -144,9 +148,26 @@ class Child:
     def ended(self) -> bool:
         """Whether it has ended."""
         if self.returncode is None:
-            with suppress(BlockingIOError):
-                self._hear()
+            self._hear_all()
         return self.returncode is not None
+
+    @property
+    def stops(self) -> int:
+        """How often a signal is known to have stopped it; it may have been almost twice as often. Its keeper has
+        continued it each time."""
+        if self.returncode is None:
+            self._hear_all()
+        return max(self._stops, self._undone)  # the keeper may have missed those that we found
+
+    def go_on(self) -> bool:
+        """Continues it, if it is stopped now, which is when its keeper is stopped as well; whether it was (Linux)."""
+        if self.returncode is not None or self._ours != os.getpid() or not _is_stopped(self.pid):
+            return False
+        self._undone += 1
+        self._go_on()
+        with suppress(OSError):
+            os.killpg(self.pid, signal.SIGCONT)  # a process that stands still: its number is its own
+        return True
 
     def wait(self, deadline: float) -> bool:
         """Waits for its end; whether it has ended."""
@@ -207,7 +228,7 @@ class Child:
         self._control.setblocking(False)
         poll = select.poll()
         poll.register(self._control, select.POLLIN)
-        while not (gone := self._heard_all()) and (left := deadline - time.monotonic()) > 0:
+        while not (gone := self._hear_all()) and (left := deadline - time.monotonic()) > 0:
             self._go_on()
             poll.poll(min(left, _STOPPED_PATIENCE) * 1000)
         self._control.close()
@@ -228,7 +249,11 @@ class Child:
         except ConnectionError:
             data = b""
         if data:
-            self.returncode = os.waitstatus_to_exitcode(int.from_bytes(data, sys.byteorder))
+            number = int.from_bytes(data, sys.byteorder, signed=True)
+            if number < 0:
+                self._stops = -number
+            else:
+                self.returncode = os.waitstatus_to_exitcode(number)
             return True
         if self.returncode is None:  # somebody has killed the keeper, and by that the process
             self.returncode = -signal.SIGKILL
@@ -237,7 +262,8 @@ class Child:
                     os.killpg(self.pid, signal.SIGKILL)  # what it had started, as far as we can tell
         return False
 
-    def _heard_all(self) -> bool:
+    def _hear_all(self) -> bool:
+        """Reads all that the keeper has said; whether it is gone."""
         try:
             while self._hear():
                 pass
@@ -254,11 +280,13 @@ def _pipe(reading: ExitStack, writing: ExitStack) -> tuple[int, int]:
     return ends
 
 
-def hide() -> None:
-    """Makes the memory of this process, and what /proc tells of its files and environment, unreadable to others of the
-    same user who are not the superuser (Linux; elsewhere it does nothing)."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+def _is_stopped(pid: int) -> bool:
+    """Whether a process is stopped by a signal; False where the system does not tell (Linux does)."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb", buffering=0) as file:
+            return file.read(1024).rpartition(b")")[2].split(None, 1)[0] == b"T"
+    except (OSError, IndexError):
+        return False
 
 
 def program(name: str) -> str:

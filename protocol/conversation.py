@@ -124,7 +124,7 @@ class Conversation:
                 self._say_stop(min(self._deadline, time.monotonic() + self._over))
             tick = min(self._deadline, time.monotonic() + _STOP_TICK)
         try:
-            return self.channel.receive(tick)
+            return self.channel.receive(tick, final=tick >= self._deadline)
         except ChannelTimeout:
             if self.channel.stamp >= self._deadline:
                 if self._stopped or not self._limits.infinite or self._allowed is not None:
@@ -215,7 +215,9 @@ class Conversation:
                 self._died(status)
             self._notes.extend(map(shown, answers[-1:]))
             hint = "" if self.channel.received else f"; {SILENT}"
-            raise EngineFault("late", f"no {last} within {seconds:.3g} s of {lines[-1]}{hint}{self._heard()}") from None
+            raise EngineFault(
+                "late", f"no {last} within {seconds:.3g} s of {lines[-1]}{hint}{self._heard()}{self._stops()}"
+            ) from None
 
     def _begin_request(self) -> None:
         """What came when nothing was asked is no answer to what is asked next."""
@@ -223,6 +225,7 @@ class Conversation:
             self._notes.clear()
         self.channel.received = 0
         self.channel.forgive()
+        self.channel.begin = time.monotonic()
         try:
             if lines := self.channel.waiting():
                 self._take_unasked(lines)
@@ -267,11 +270,18 @@ class Conversation:
             what = f"the guard of {self.guard:g} s"
         else:  # below zero a seat lives on what is left of the margin
             what = f"{max(allowed, 0) * 1000:.0f} ms and a margin of {(margin + min(allowed, 0)) * 1000:.0f} ms"
-        raise EngineFault("late", f"no answer within {what}{hint}{self._heard()}")
+        raise EngineFault("late", f"no answer within {what}{hint}{self._heard()}{self._stops()}")
 
     def _died(self, how: str) -> NoReturn:
         self.dead = how
         raise EngineFault("dead", how + self._heard()) from None
+
+    def _stops(self) -> str:
+        """Where a late engine was stopped: by itself, or by whoever may send it a signal."""
+        stops = self.channel.stops
+        if not stops:
+            return ""
+        return f"; signals had stopped it {'once' if stops == 1 else f'{stops} times or more'}, and it was continued"
 
     def _heard(self) -> str:
         heard = [*self._notes]

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import platform
 import shutil
 import subprocess
+import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Final
 
-from caboose.protocol.child import UNLIMITED, Resources, program
+from caboose.protocol.child import FILTER, UNLIMITED, Child, Resources, program
 from caboose.protocol.oserrors import cause
 from caboose.protocol.threads import users_environment
 
 _BWRAP: Final = "bwrap"
+_MACHINES: Final = ("x86_64", "aarch64", "riscv64")  # those of filter.h
 _PRLIMIT: Final = "prlimit"
 _NEEDED: Final = "--disable-userns"  # an option that bubblewrap has from version 0.8 on
 _PATIENCE: Final = 10.0  # seconds that the first sandbox may take
@@ -25,6 +30,7 @@ _MIB: Final = 1 << 20
 # What there is of the system in a sandbox, all of it read-only.
 _SYSTEM: Final = ("/usr", "/nix/store", "/gnu/store")
 _LINKS: Final = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")  # into /usr, or folders
+_COVERED: Final = ("/proc/keys", "/proc/key-users", "/proc/locks")  # what there is of the user's, outside too
 _SETTINGS: Final = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime")
 _PATH: Final = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 # The user's environment may have keys and passwords in it. It is bubblewrap's too: what it runs could read it there.
@@ -65,7 +71,7 @@ class Launch:
         if not self.sandbox:
             return list(words)
         limits = self.limits()
-        command = [_bubblewrap(), *_ISOLATED, *_system()]
+        command = [*_sandbox(), *_system()]
         size = str(limits.file)
         command += ["--size", size, "--tmpfs", "/dev/shm", "--remount-ro", "/dev", "--size", size, "--tmpfs", _HOME]
         seen = [*_folders(path, words[1:]), *(os.path.abspath(share) for share in self.shared)]
@@ -114,23 +120,52 @@ _ISOLATED: Final = (
 
 def check_sandbox() -> None:
     """Raises ``SandboxError`` when no sandbox can be made here."""
-    command = [_bubblewrap(), *_ISOLATED, *_system(), "--", _prlimit(), "--nproc=8", "--", "true"]
+    command = [*_sandbox(), *_system(), "--", _prlimit(), "--nproc=8", "--", "true"]
     try:
         os.getcwd()
     except OSError:
         raise SandboxError("engines start in the folder of the call, which is not there any more") from None
-    try:
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_PATIENCE, check=False)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise SandboxError(f"bubblewrap is here, but cannot make a sandbox: {cause(error)}") from None
-    if done.returncode:
-        said = _said(done)
-        hint = "; user namespaces may be forbidden on this system" if "namespace" in said or "uid map" in said else ""
+    said = _try(command)
+    if said:
+        hint = ""
+        if "namespace" in said or "uid map" in said:
+            hint = "; user namespaces may be forbidden on this system"
+        elif "seccomp" in said.lower():
+            hint = "; a sandbox needs a kernel with filters of system calls (seccomp)"
         raise SandboxError(f"bubblewrap is here, but cannot make a sandbox: {said}{hint}")
 
 
-def _said(done: subprocess.CompletedProcess[bytes]) -> str:
-    return " ".join(done.stderr.decode(errors="replace").split())[:300] or f"exit code {done.returncode}"
+def _try(command: Sequence[str]) -> str:
+    """Runs what does nothing in a sandbox; returns what is wrong."""
+    with tempfile.TemporaryDirectory() as folder:
+        stderr = Path(folder) / "stderr"
+        try:
+            child = Child(command, stderr=stderr, filtered=True)
+        except OSError as error:
+            if error.errno == errno.EOPNOTSUPP:
+                machines = f"{', '.join(_MACHINES[:-1])} and {_MACHINES[-1]}"
+                return f"the filter of system calls is written for {machines}, this is {platform.machine()}"
+            return cause(error)
+        try:
+            ended = child.wait(time.monotonic() + _PATIENCE)
+        finally:
+            child.reap()
+            child.close_pipes()
+        if not ended:
+            return f"it did not end within {_PATIENCE:g} s"
+        return _said(child.returncode or 0, stderr.read_bytes())
+
+
+def _said(code: int, stderr: bytes) -> str:
+    """How a program failed; empty if it did not."""
+    if not code:
+        return ""
+    return " ".join(stderr.decode(errors="replace").split())[:300] or f"exit code {code}"
+
+
+def _sandbox() -> list[str]:
+    """The beginning of a command that makes a sandbox."""
+    return [_bubblewrap(), *_ISOLATED, "--seccomp", str(FILTER)]
 
 
 @cache
@@ -143,7 +178,7 @@ def _bubblewrap() -> str:
         )
     told = subprocess.run([path, "--help"], stdin=subprocess.DEVNULL, capture_output=True, check=False)
     if told.returncode:
-        raise SandboxError(f"{path} does not run: {_said(told)}")
+        raise SandboxError(f"{path} does not run: {_said(told.returncode, told.stderr)}")
     if _NEEDED.encode() not in told.stdout + told.stderr:
         raise SandboxError(f"{path} is too old: a sandbox needs bubblewrap 0.8 or newer")
     return path
@@ -165,7 +200,11 @@ def _system() -> list[str]:
         words += ["--symlink", os.readlink(place), place] if os.path.islink(place) else ["--ro-bind-try", place, place]
     for name in _SETTINGS:
         words += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
-    return [*words, "--proc", "/proc", "--dev", "/dev"]
+    words += ["--proc", "/proc", "--dev", "/dev"]
+    for place in _COVERED:
+        if os.path.exists(place):
+            words += ["--ro-bind", os.devnull, place]
+    return words
 
 
 def _folders(path: str, words: Sequence[str]) -> Iterator[str]:

@@ -47,7 +47,8 @@ class EngineProcess:
     ``start_timeout`` (seconds) bounds the handshake, and every later wait for ``readyok``. ``margin``
     (milliseconds) is what an answer may take beyond its limit. ``guard`` (seconds) bounds a ``go`` that no time
     limits (nodes, playouts, infinite). ``name`` is used instead of the name that the engine gives. The engine's
-    standard error is thrown away, or appended to the file ``stderr``. ``launch`` says what it may use and see.
+    standard error is thrown away, or appended to the file ``stderr``. ``launch`` says what it may use and see. Who is
+    ``trusted`` is one of our own: its memory is hidden once it has started, and it does not stop itself.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class EngineProcess:
         name: str | None = None,
         stderr: Path | None = None,
         launch: Launch = PLAIN,
+        trusted: bool = False,
     ) -> None:
         self._command = command
         self._wanted = dict(options or {})
@@ -70,6 +72,7 @@ class EngineProcess:
         self._given_name = name
         self._stderr = stderr
         self._launch = launch
+        self._trusted = trusted
         self._log: SeatLog | None = None
         self._about: dict[str, str] = {}
         self._options: dict[str, Option] = {}
@@ -139,6 +142,16 @@ class EngineProcess:
         """Milliseconds of processor time that it and all that it started have used since its start; 0 when it does not
         run, and where the system does not tell (Linux does)."""
         return 0.0 if self._talk is None or not self.running else self._talk.channel.processor_time() * 1000
+
+    @property
+    def trusted(self) -> bool:
+        """Whether it is one of our own."""
+        return self._trusted
+
+    @property
+    def stops(self) -> int:
+        """How often a signal is known to have stopped it since its start; it was continued each time."""
+        return 0 if self._talk is None else self._talk.channel.stops
 
     @property
     def last_info(self) -> Info | None:
@@ -234,7 +247,7 @@ class EngineProcess:
     def _spawn(self) -> Conversation:
         words = self._words()
         try:
-            channel = Channel(words, self._stderr, self._launch, self._log)
+            channel = Channel(words, self._stderr, self._launch, self._log, trusted=self._trusted)
         except LackError:
             raise
         except (OSError, ValueError) as error:
@@ -289,7 +302,9 @@ class EngineProcess:
 
     def new_game(self) -> None:
         """Says ``newgame`` and waits for ``readyok``. Raises ``EngineFault`` (``dead``, ``late``, ``garbled``)."""
-        _synchronize(self._alive(), ["newgame"], self._start_timeout)
+        talk = self._alive()
+        talk.channel.renew_excuses()
+        _synchronize(talk, ["newgame"], self._start_timeout)
         self._told_new_game = True
 
     def choose(self, observation: Observation, limits: Limits) -> Move:

@@ -89,7 +89,8 @@ class SeatResult:
     """How a seat fared. ``place`` is 1 for the winner; seats that tie share a place; a seat with a ``fault`` is
     last. ``time`` and ``slowest`` are ms, over the ``decisions`` that its own player was asked for. ``overruns`` of
     them came after their limit, but within the margin, the worst by ``worst_overrun`` ms. ``cpu`` are the milliseconds
-    of processor time that an engine process and all that it started used in the game; 0 where that is not known."""
+    of processor time that an engine process and all that it started used in the game; 0 where that is not known. A
+    signal stopped it ``stops`` times, or more (less than twice that)."""
 
     total: int
     place: int
@@ -100,6 +101,7 @@ class SeatResult:
     overruns: int = 0
     worst_overrun: float = 0.0
     cpu: float = 0.0
+    stops: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +138,7 @@ class _Seat:
         "overruns",
         "player",
         "slowest",
+        "stops",
         "time",
         "worst",
     )
@@ -152,6 +155,7 @@ class _Seat:
         self.overruns = 0
         self.worst = 0.0
         self.cpu = 0.0
+        self.stops = 0
 
     def spend(self, used: float) -> None:
         """Counts a decision of the seat's own player."""
@@ -166,15 +170,17 @@ class _Seat:
         self.overruns += 1
         self.worst = max(self.worst, over)
 
-    def begin_cpu(self) -> None:
-        """From here on the processor time of its engine counts."""
-        if self.engine is not None:
-            self.cpu = -self.engine.processor_time
+    def begin_counts(self) -> None:
+        """From here on the processor time of its engine counts, and how often that is stopped."""
+        self.cpu, self.stops = 0.0, 0
+        if self.engine is not None and self.fault is None:
+            self.cpu, self.stops = -self.engine.processor_time, -self.engine.stops
 
-    def end_cpu(self) -> None:
+    def end_counts(self) -> None:
         """No more than this; a process that is gone says no more what it used."""
         if self.engine is not None:
             self.cpu = max(self.cpu + self.engine.processor_time, 0.0)
+            self.stops = max(self.stops + self.engine.stops, 0)
 
 
 # --------------------------------------------------------------------------------------------------- logic
@@ -238,21 +244,22 @@ class _Referee:
         for number, seat in enumerate(self.seats):
             if self.log is not None and seat.engine is not None:
                 seat.engine.log = self.log.seat(number)
-        for seat in self.seats:
+        # Our own first: what others could read of them is hidden when they have started.
+        for seat in sorted(self.seats, key=lambda seat: seat.engine is not None and not seat.engine.trusted):
             try:
                 if seat.engine is not None:
                     _guarded("start", seat.engine.start)
                 _guarded("dead", seat.player.new_game)
             except EngineFault as fault:
                 self.take_over(seat, fault)
-            seat.begin_cpu()
+            seat.begin_counts()
         while True:
             self.play_round()
             if self.game.over or self.forfeited:
                 break
         for seat in self.seats:
             if seat.fault is None:
-                seat.end_cpu()
+                seat.end_counts()
         return GameResult(tuple(self.rounds), self.seat_results())
 
     def play_round(self) -> None:
@@ -351,7 +358,7 @@ class _Referee:
             number = next(number for number, other in enumerate(self.seats) if other is seat)
             self.log.seat(number).note(f"fault {error}")
         if seat.engine is not None:
-            seat.end_cpu()
+            seat.end_counts()
             seat.engine.close()  # or it might think on while others are on the clock
 
     def round_result(self, decisions: list[Decision]) -> RoundResult:
@@ -383,6 +390,7 @@ class _Referee:
                 overruns=seat.overruns,
                 worst_overrun=seat.worst,
                 cpu=seat.cpu,
+                stops=seat.stops,
             )
             for number, seat in enumerate(self.seats)
         )

@@ -220,9 +220,19 @@ MISDEEDS: Final = (
     ),
     Misdeed(
         name="stops itself",
-        kind="late",
-        detail="no answer within 150 ms",
         on_go="os.kill(os.getpid(), signal.SIGSTOP)",
+    ),
+    Misdeed(
+        name="stops its keeper and itself",
+        on_go="os.kill(os.getppid(), signal.SIGSTOP); os.kill(os.getpid(), signal.SIGSTOP)",
+        control=SHORT,
+    ),
+    Misdeed(
+        name="stops itself without end",
+        kind="late",
+        detail="signals had stopped it",
+        before="def stop(who):\n    while os.getppid() == who: os.kill(who, signal.SIGSTOP)\n    os._exit(0)\n",
+        on_go="me = os.getpid(); os.fork() or stop(me); time.sleep(60)",
         control=SHORT,
     ),
     # --- what it says

@@ -88,6 +88,18 @@ def test_an_example_plays_a_whole_game(
     assert all(row["rounds"] == 20 for row in standings)
 
 
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_an_example_plays_in_a_sandbox(
+    path: Path, commands: dict[str, tuple[str, ...]], sandboxed: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Its language has all that it asks of the kernel.
+    command = only_if_here(path, commands)
+    call = ["match", "greedy", "--engine", command, "--players", "2", "--set", "9", "--rounds", "1", "--in-process"]
+    assert run([*call, "--sandbox", "--blocks", "1", "--seed", "5", "--margin", "5000", "--json", "-"]) == 0
+    standings = json.loads(capsys.readouterr().out)["standings"]
+    assert [row["faults"] for row in standings] == [{}, {}]
+
+
 def test_the_bot_with_an_idea_beats_greedy(
     commands: dict[str, tuple[str, ...]], capsys: pytest.CaptureFixture[str]
 ) -> None:

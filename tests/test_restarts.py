@@ -94,7 +94,7 @@ Call = Callable[..., tuple[int, str]]
 @pytest.fixture
 def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
     """A match of an engine against ``greedy`` by the command line: the exit code, and what it prints."""
-    monkeypatch.setattr("caboose.arena.commands.match.hide", lambda: None)  # this process has other tests to run
+    monkeypatch.setattr("caboose.arena.commands.untrusted.hide", lambda: None)  # this process has other tests to run
 
     def do(on_go: str, *more: str) -> tuple[int, str]:
         engine = shlex.join(engine_command(tmp_path, on_go))

@@ -26,6 +26,7 @@ from caboose.arena.commands.untrusted import (
     SandboxOption,
     ShareOption,
     make_launch,
+    warn_superuser,
 )
 from caboose.arena.errors import CallError
 from caboose.arena.lineup import make_entrants
@@ -93,6 +94,8 @@ def check(
         launch = make_launch(
             sandbox, share or [], [], memory=max_memory, processes=max_processes, cpu=max_cpu, file=max_file
         )
+        if not entrant.builtin:
+            warn_superuser([launch.sandbox])
         words = entrant.command
         stderr = Path(folder) / "stderr"
         wanted = _options(option or [])

@@ -40,6 +40,7 @@ from caboose.arena.commands.untrusted import (
     ProcessesOption,
     SandboxOption,
     ShareOption,
+    expect_foreign,
     make_launch,
 )
 from caboose.arena.compare.comparison import DEFAULT_MOST, DEFAULT_TEST, REPORT, Comparison
@@ -54,10 +55,10 @@ from caboose.arena.ladder.run import Limit
 from caboose.arena.lineup import Contestant, make_entrants, parse_options
 from caboose.arena.match import interruptible
 from caboose.arena.meeting import meet
+from caboose.arena.output import put_line
 from caboose.arena.sequential import SequentialTest
-from caboose.protocol.child import UNLIMITED, hide
+from caboose.protocol.child import UNLIMITED
 from caboose.protocol.launch import Launch
-from caboose.protocol.lines import printable
 from caboose.protocol.referee import FAULT_POLICIES
 from caboose.protocol.timing import DEFAULT_GUARD, DEFAULT_MARGIN, DEFAULT_STARTUP
 
@@ -253,8 +254,7 @@ def compare(
     )
     kept = kept_seed(state) if state is not None and seed is None else None
     number = make_seed(seed) if kept is None else kept
-    if any(not entrant.builtin for entrant in entrants):
-        hide()
+    expect_foreign(launch.sandbox for entrant in entrants if not entrant.builtin)
     errors = Console(stderr=True, highlight=False)
     with ExitStack() as stack:
         shield = stack.enter_context(interruptible())
@@ -300,7 +300,7 @@ def compare(
                 write_report(state, page, named=False)
                 if not json:
                     with read_or_not():
-                        print(f"{'Report':<11}{printable(str(page))}")
+                        put_line(f"{'Report':<11}{page}")
             except (CallError, RunError) as error:  # the exit code is the answer all the same
                 errors.print(Text(f"caboose: the report was not written: {error}"), soft_wrap=True)
     raise typer.Exit(CODES[found.better])

@@ -23,7 +23,8 @@ from caboose.arena.ladder.config import LadderSpec, check_name, read_spec
 from caboose.arena.ladder.folder import runner
 from caboose.arena.lineup import About, make_contestants, make_entrants, parse_options
 from caboose.arena.naming import MAX_LABEL
-from caboose.protocol.child import hide
+from caboose.arena.output import put_error, put_line
+from caboose.protocol.hiding import hide
 from caboose.protocol.launch import SandboxError, check_sandbox
 from caboose.protocol.timing import TimeControl
 
@@ -152,7 +153,7 @@ def remove(
 
 def say(text: str) -> None:
     """Tells what was done, and what to do next."""
-    typer.echo(text)
+    put_line(text)
 
 
 def call(command: str, folder: Path, *words: str) -> str:
@@ -163,7 +164,7 @@ def call(command: str, folder: Path, *words: str) -> str:
 def told_running(folder: Path) -> None:
     """Says so when a run does not see a change."""
     if who := runner(folder):
-        typer.echo(f"A run plays here now ({who}): it goes on with what it began with.", err=True)
+        put_error(f"A run plays here now ({who}): it goes on with what it began with.")
 
 
 def chosen(values: dict[str, Any]) -> dict[str, Any]:
@@ -200,10 +201,9 @@ def _check_start(folder: Path, spec: LadderSpec, name: str) -> None:
             check_sandbox()
         identify(engine, startup, folder)
     except (CallError, RunError, SandboxError) as error:
-        typer.echo(
+        put_error(
             f"Warning: {error}. Engine {name} is added all the same: mend it before you run the ladder, or take it out "
-            f"with {call('remove', folder, name)}",
-            err=True,
+            f"with {call('remove', folder, name)}"
         )
 
 

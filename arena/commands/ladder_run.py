@@ -11,6 +11,7 @@ import typer
 
 from caboose.arena.commands.cluster import DaskOption, PinOption, ScaleOption, make_cluster, make_local
 from caboose.arena.commands.ladder_edit import FolderArgument
+from caboose.arena.commands.untrusted import expect_foreign
 from caboose.arena.console import Console, Text
 from caboose.arena.executors import Executor
 from caboose.arena.ladder.config import read_spec
@@ -20,7 +21,6 @@ from caboose.arena.ladder.run import Limit, open_store, play, prepare, reference
 from caboose.arena.ladder.tables import print_standings
 from caboose.arena.match import interruptible
 from caboose.arena.scaling import parse_reference
-from caboose.protocol.child import hide
 
 
 def run(
@@ -48,8 +48,7 @@ def run(
     it was interrupted, an engine was left out, or something went wrong.
     """
     spec = read_spec(folder)
-    if any(not engine.builtin for engine in spec.engines):
-        hide()
+    expect_foreign(engine.sandbox for engine in spec.engines if not engine.builtin)
     given = spec.scale_tc if scale_tc is None else parse_reference("--scale-tc", scale_tc)
     workers = concurrency or _cores()
     limit = Limit(blocks=blocks, seconds=None if minutes is None else minutes * 60)

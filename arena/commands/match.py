@@ -39,6 +39,7 @@ from caboose.arena.commands.untrusted import (
     ProcessesOption,
     SandboxOption,
     ShareOption,
+    expect_foreign,
     make_folder,
     make_launch,
 )
@@ -59,7 +60,6 @@ from caboose.arena.report import (
 )
 from caboose.arena.results import result_text, temporary_beside, write_result
 from caboose.arena.scaling import HERE, measure_speed, parse_reference
-from caboose.protocol.child import hide
 from caboose.protocol.referee import FAULT_POLICIES
 from caboose.protocol.timing import DEFAULT_GUARD, DEFAULT_MARGIN, DEFAULT_STARTUP
 
@@ -272,8 +272,7 @@ def match(
         if log is not None and place is not None and place.resolve() == log.resolve():
             raise CallError(f"{option_name} and --log are both {log}: expected a file and a folder")
     make_folder("--log", log)
-    if any(not entrant.builtin for entrant in entrants):
-        hide()
+    expect_foreign(launch.sandbox for entrant in entrants if not entrant.builtin)
     workers = min(concurrency or 1, blocks)
     # Without any of these the standings are all that comes of it, and who does not read them (`| head`) wants no more.
     patient = strict or any(place is not None for place in (json, record, log))

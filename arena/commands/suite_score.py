@@ -20,6 +20,7 @@ from caboose.arena.commands.untrusted import (
     ProcessesOption,
     SandboxOption,
     ShareOption,
+    expect_foreign,
     make_launch,
 )
 from caboose.arena.console import Console
@@ -166,6 +167,7 @@ def score(
         sandbox, share or [], (Path(file),), memory=max_memory, processes=max_processes, cpu=max_cpu, file=max_file
     )
     limits = _parse_limits(limit or [])
+    expect_foreign(launch.sandbox for entrant in entrants if not entrant.builtin)
     problem = ""
     with interruptible() as shield:
         contestants = meet(entrants, parse_options(option or []), control, launch)

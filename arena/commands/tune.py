@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from caboose.arena.commands.cluster import DaskOption, PinOption, make_cluster, make_local
 from caboose.arena.commands.files import output_errors, written
+from caboose.arena.commands.untrusted import expect_foreign
 from caboose.arena.console import Console, Text
 from caboose.arena.errors import CallError, RunError, cause
 from caboose.arena.executors import Executor, LocalExecutor, PoolExecutor
@@ -26,7 +27,6 @@ from caboose.arena.tune.progress import StudyProgress
 from caboose.arena.tune.report import REPORT, report
 from caboose.arena.tune.run import Study, play
 from caboose.arena.tune.start import begin, look
-from caboose.protocol.child import hide
 
 
 def tune(
@@ -70,8 +70,7 @@ def tune(
         else:
             print_study(console, study, running=running)
         return
-    if not all(engine.builtin for engine in [spec.engine, *spec.opponents.values()]):
-        hide()
+    expect_foreign(engine.sandbox for engine in [spec.engine, *spec.opponents.values()] if not engine.builtin)
     seconds = None if minutes is None else 60 * minutes
     study, problem = _run(spec, seconds, lambda errors: _executor(spec, errors, dask, concurrency, pin))
     place = spec.folder / REPORT

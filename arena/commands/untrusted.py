@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
 from caboose.arena.errors import CallError, cause
+from caboose.arena.output import put_error
 from caboose.protocol.child import Resources
+from caboose.protocol.hiding import hide
 from caboose.protocol.launch import SANDBOXED, Launch, SandboxError, check_sandbox
 
 PANEL: Final = "Untrusted engines"
 MIB: Final = 1 << 20
 MOST: Final = 1_000_000  # of any limit
+
+SUPERUSER: Final = (
+    "warning: the superuser runs foreign engines without a sandbox: they can read and change all that is here, the "
+    "hands of others too; expected a sandbox or an ordinary user (docs/untrusted.md)"
+)
 
 SandboxOption = Annotated[
     bool,
@@ -124,6 +132,25 @@ def make_launch(
         shared=tuple(share),
         hidden=tuple(str(path) for path in hidden if path is not None),
     )
+
+
+def expect_foreign(sandboxed: Iterable[bool]) -> None:
+    """Foreign engines are about to play, each in a sandbox or not: hides what this process knows, if there are any, and
+    warns where that does not help."""
+    each = list(sandboxed)
+    if each:
+        hide()
+    warn_superuser(each)
+
+
+def warn_superuser(sandboxed: Iterable[bool]) -> None:
+    """Says on standard error what foreign engines can do that run as the superuser and without a sandbox."""
+    if not all(sandboxed) and _is_superuser():
+        put_error(f"caboose: {SUPERUSER}")
+
+
+def _is_superuser() -> bool:
+    return os.name == "posix" and os.geteuid() == 0
 
 
 def make_folder(name: str, path: Path | None) -> None:

@@ -62,11 +62,6 @@ class Sampling(ABC):
         """What it is called."""
         return f"sample {self.sample}"
 
-    @property
-    def foreign(self) -> bool:
-        """Whether it is measured by an engine that is no built-in bot."""
-        return False
-
     def play(self, players: Players, on_game: Callable[[], None], scale: float) -> Sampled:
         """Measures it."""
         try:
@@ -108,11 +103,6 @@ class Asking(Sampling):
     entry: Entry
     suite: Suite
     worth: Callable[[Score], float]
-
-    @property
-    def foreign(self) -> bool:
-        """Whether it is no built-in bot."""
-        return not self.entry.contestant.builtin
 
     def measured(self) -> Sampled:
         """What its answers are worth."""
