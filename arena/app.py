@@ -41,7 +41,7 @@ def make_app(arguments: Sequence[str]) -> typer.Typer:
     groups = {name: _group(name, "") for name in GROUPS}
     for words in read_words():
         name, within = words.path[-1], groups[words.path[0]] if len(words.path) > 1 else app
-        if words.path in ((name,) for name in GROUPS):
+        if len(words.path) == 1 and name in GROUPS:
             app.add_typer(groups[name], help=words.help)
         elif words.path != named:
             within.command(name, help=words.help)(_unnamed)
@@ -112,7 +112,7 @@ def _completed(words: Words) -> Callable[..., None]:
 
     def parameter(at: int, names: Sequence[str]) -> inspect.Parameter:
         option = typer.Option(*[name.removesuffix(VALUE) for name in names])
-        kind = Annotated[str if names[0].endswith(VALUE) else bool, option]
+        kind: Any = Annotated[str, option] if names[0].endswith(VALUE) else Annotated[bool, option]
         return inspect.Parameter(f"p{at}", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
 
     parameters = [parameter(at, names) for at, names in enumerate(words.options)]
