@@ -36,7 +36,7 @@ def make_app(arguments: Sequence[str]) -> typer.Typer:
     says of them. To load all takes half a second. Where a shell asks for completion nothing is loaded at all."""
     app = _group("caboose", "Mexican Train: bots that play it, and an arena that pits them against each other.")
     app.callback()(_options)
-    asking = _COMPLETE in os.environ
+    asking = _asking()
     named = _named(_typed() if asking else arguments)
     groups = {name: _group(name, "") for name in GROUPS}
     for words in read_words():
@@ -100,6 +100,11 @@ def _named(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(names[: 2 if names and names[0] in GROUPS else 1])
 
 
+def _asking() -> bool:
+    """Whether it is a shell that calls, for completion."""
+    return bool(os.environ.get(_COMPLETE))
+
+
 def _typed() -> list[str]:
     text = next((os.environ[name] for name in _TYPED if name in os.environ), "")
     return text.split()[1:]
@@ -161,6 +166,8 @@ def run_app(app: typer.Typer, arguments: Sequence[str], failed: int = 1, again: 
     except Exception as error:
         if for_lack_of_memory(error):
             return _fail(NO_MEMORY, failed)
+        if _asking() and isinstance(error, (KeyError, ValueError)):
+            return _fail(f"{_COMPLETE}: expected what a shell says besides (caboose --show-completion)", 2)
         traceback.print_exc()  # a mistake of ours; its exit code must not look like an answer
         return failed
     if code == _INTERRUPTED:
