@@ -15,17 +15,35 @@ PORTABLE := $(if $(filter x86_64 amd64,$(shell uname -m)),-msse4.2 -mpopcnt)
 SOURCES := pyproject.toml setup.py $(wildcard engine/*.pyx engine/*.pxd engine/*.h) $(wildcard protocol/*.pyx) protocol/keeper.c11 protocol/filter.h
 PYTHONS := $(or $(PYTHON),$(wildcard $(BIN)/python) python3.13 python3.12 python3.11 python3)
 
+# Tests that no clock and no other process matters to.
+COMPUTING := $(sort $(wildcard $(foreach what,analyse belief bots endgame instructions luce measuring networks pairing \
+    perft ratings rules_* search sequential simulate stats strength suite tune tune_choices,tests/test_$(what).py)))
+
 .DELETE_ON_ERROR:
+ifndef TWO
 .NOTPARALLEL:
+endif
 MAKEFLAGS += --no-print-directory
 
 .PHONY: help
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-19s %s\n", $$1, $$2 }' Makefile
 
+# Two processes and no more: what is played on the clock would tell of a busy machine. Beside those tests run the checks,
+# and then what only computes; what that says comes at its end.
 .PHONY: test
-test: $(READY) ## check the code and run the tests
-	@$(MAKE) --no-print-directory -j2 lint pytest
+test: $(READY) ## check the code and run the tests, on two cores
+	@$(MAKE) --no-print-directory -j2 TWO=yes on-the-clock off-the-clock
+
+.PHONY: on-the-clock
+on-the-clock: $(READY)
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/pytest $(COMPUTING:%=--ignore=%)
+
+.PHONY: off-the-clock
+off-the-clock: lint
+	@mkdir -p build; \
+	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -p no:cacheprovider $(COMPUTING) >build/off-the-clock.txt 2>&1 || failed=yes; \
+	echo; cat build/off-the-clock.txt; [ -z "$$failed" ]
 
 .PHONY: ladder
 ladder: $(READY) ## play a small ladder of the built-in bots (two minutes at most), show the standings, write a report
@@ -85,7 +103,7 @@ cluster: $(READY) ## kill clients, workers and the scheduler of a small Dask clu
 	@$(BIN)/python tests/soak_cluster.py
 
 .PHONY: instructions
-instructions: $(READY) ## count the core's instructions (valgrind) and compare with the kept counts
+instructions: $(READY) ## count the core's instructions (valgrind), all workloads, and compare with the kept counts
 	@$(BIN)/python benchmarks/instructions.py
 
 .PHONY: words

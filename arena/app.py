@@ -36,12 +36,12 @@ def make_app(arguments: Sequence[str]) -> typer.Typer:
     says of them. To load all takes half a second. Where a shell asks for completion nothing is loaded at all."""
     app = _group("caboose", "Mexican Train: bots that play it, and an arena that pits them against each other.")
     app.callback()(_options)
-    asking = _COMPLETE in os.environ
+    asking = _asking()
     named = _named(_typed() if asking else arguments)
     groups = {name: _group(name, "") for name in GROUPS}
     for words in read_words():
         name, within = words.path[-1], groups[words.path[0]] if len(words.path) > 1 else app
-        if words.path in ((name,) for name in GROUPS):
+        if len(words.path) == 1 and name in GROUPS:
             app.add_typer(groups[name], help=words.help)
         elif words.path != named:
             within.command(name, help=words.help)(_unnamed)
@@ -100,6 +100,11 @@ def _named(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(names[: 2 if names and names[0] in GROUPS else 1])
 
 
+def _asking() -> bool:
+    """Whether it is a shell that calls, for completion."""
+    return bool(os.environ.get(_COMPLETE))
+
+
 def _typed() -> list[str]:
     text = next((os.environ[name] for name in _TYPED if name in os.environ), "")
     return text.split()[1:]
@@ -112,7 +117,7 @@ def _completed(words: Words) -> Callable[..., None]:
 
     def parameter(at: int, names: Sequence[str]) -> inspect.Parameter:
         option = typer.Option(*[name.removesuffix(VALUE) for name in names])
-        kind = Annotated[str if names[0].endswith(VALUE) else bool, option]
+        kind: Any = Annotated[str, option] if names[0].endswith(VALUE) else Annotated[bool, option]
         return inspect.Parameter(f"p{at}", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
 
     parameters = [parameter(at, names) for at, names in enumerate(words.options)]
@@ -161,6 +166,8 @@ def run_app(app: typer.Typer, arguments: Sequence[str], failed: int = 1, again: 
     except Exception as error:
         if for_lack_of_memory(error):
             return _fail(NO_MEMORY, failed)
+        if _asking() and isinstance(error, (KeyError, ValueError)):
+            return _fail(f"{_COMPLETE}: expected what a shell says besides (caboose --show-completion)", 2)
         put_notes(traceback.format_exc())  # a mistake of ours; its exit code must not look like an answer
         return failed
     if code == _INTERRUPTED:

@@ -76,6 +76,24 @@ def test_all_commands_are_offered(asked: Asked) -> None:
     assert len(asked("zsh", "caboose ")) == len(COMMANDS)
 
 
+@pytest.mark.parametrize("told", [{}, {"COMP_WORDS": "caboose ma"}, {"COMP_WORDS": "caboose ma", "COMP_CWORD": "x"}])
+def test_who_asks_wrongly_is_told(
+    told: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("COMP_WORDS", "COMP_CWORD"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {"_CABOOSE_COMPLETE": "complete_bash", **told}.items():
+        monkeypatch.setenv(name, value)
+    assert run([]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_who_does_not_ask_is_not_answered(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("_CABOOSE_COMPLETE", "")
+    assert run(["rules", "--players", "99"]) == 2
+    assert "--players 99" in capsys.readouterr().err
+
+
 def test_help_and_completion_load_no_command() -> None:
     code = f"""
 import os, sys

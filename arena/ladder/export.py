@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from caboose.arena.cells import cell
 from caboose.arena.errors import RunError
 from caboose.arena.ladder.books import book_path
-from caboose.arena.ladder.rows import Seats
 from caboose.arena.ladder.store import BlockRow, FaultFound, ListRow, Store
 
 SEAT_COLUMNS: Final = (
@@ -73,17 +73,19 @@ def _csv_rows(store: Store, row: ListRow) -> Iterator[Iterator[tuple[object, ...
         )
 
 
-def _column(values: Seats, name: str) -> list[Any]:
+def _column(values: npt.NDArray[Any], name: str) -> list[Any]:
     """The values of a column, as they are written."""
     if name == "counted":
-        return (values != 0).tolist()
+        values = values != 0
+    listed: list[Any] = values.tolist()
     if values.dtype.kind != "f":
-        return values.tolist()
+        return listed
     if len(np.unique(values[:_SOME])) > _SOME // 4:
-        return [round(value, 6) for value in values.tolist()]
+        return [round(value, 6) for value in listed]
     few, places = np.unique(values, return_inverse=True)
-    texts = [repr(round(value, 6)) for value in few.tolist()]  # which takes longest: once for each of them
-    return np.array(texts, object)[places].tolist()
+    texts = np.array([repr(round(value, 6)) for value in few.tolist()], object)  # which takes longest: once for each
+    listed = texts[places].tolist()
+    return listed
 
 
 def export_lines(store: Store, lists: Sequence[ListRow], file: BinaryIO) -> None:
