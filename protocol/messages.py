@@ -245,8 +245,8 @@ def info_line(info: Info) -> str:
     line = f"info time {_milliseconds(info.time)} nodes {info.nodes} nps {info.nps}"
     if info.score is not None:
         line += f" score {info.score:.2f}"
-    if info.candidates:
-        line += " candidates " + " ".join([f"{c.move}:{c.visits}:{c.value:.2f}" for c in info.candidates])
+    if known := [f"{c.move}:{c.visits}:{c.score:.2f}" for c in info.candidates if c.score is not None]:
+        line += " candidates " + " ".join(known)
     return line
 
 

@@ -280,5 +280,5 @@ def test_values_are_tuned_for_the_very_rules_where_none_is_set(preset: str, play
         for name, text in options.items():
             bot.set_option(name, text)
         bot.choose(seen, Limits(nodes=200, report=told.append))
-        moves.add(tuple(candidate.value for candidate in told[-1].candidates))
+        moves.add(tuple(candidate.score for candidate in told[-1].candidates))
     assert len(moves) == 3

@@ -22,6 +22,7 @@ from caboose.arena.suite.suite import FORMAT, PHASES, Header, Loss, Place, Posit
 from caboose.engine.moves import Move
 from caboose.engine.round import Observation
 from caboose.engine.rules import Rules
+from caboose.engine.seats import written
 from caboose.protocol.notation import event_text, parse_event, parse_move, parse_tile
 
 STANDARD: Final = "standard"  # the name of the suite in the package
@@ -209,7 +210,7 @@ def read_place(content: Mapping[str, Any]) -> Place:
     except FieldError:
         raise
     except ValueError as error:
-        raise FieldError(f"the position makes no sense: {error}") from None
+        raise FieldError(f"the position makes no sense: {written(error)}") from None
     if len(legal) < 2:
         raise FieldError(f"events: the seat has {len(legal)} legal moves then, expected a choice of at least 2")
     return Place(view, _text(content, "deal"), phase)
