@@ -127,7 +127,7 @@ class Candidate(NamedTuple):
 
     ``score`` is the pips by which the seat is expected to end below the others' mean (more is better), ± ``error``
     (95 %); ``win`` (0 to 1) is the chance that nobody ends with fewer pips. What is not known is None: everything after
-    0 visits, and error and win where an engine's ``info`` line tells of the move.
+    0 visits, the error after one, and error and win where an engine's ``info`` line tells of the move.
     """
 
     move: Move

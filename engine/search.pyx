@@ -338,7 +338,7 @@ cdef class Search:
                 codes[count] = codes[i]
                 count += 1
         if count == 0 or count != len(wanted):
-            raise SeatError("moves {}: expected legal ones, each once" if moves else "no moves: expected legal ones", moves_of(moves))
+            raise SeatError("moves {}: expected legal ones, each once" if moves else "no moves: expected legal ones, each once", moves_of(moves))
         self.favourite = favourite
         return count
 
@@ -843,7 +843,8 @@ cdef class Search:
             mean = arm.score / arm.visits
             win = arm.wins / arm.visits
             variance = arm.squares / arm.visits - mean * mean
-            error = 1.96 * sqrt(max(variance, 0.0) / arm.visits)
+            # One world says nothing of the spread, unless it is the only one there is.
+            error = 1.96 * sqrt(max(variance, 0.0) / arm.visits) if arm.visits > 1 or self.solved else None
             best[move] = mean, error, win
         return [Candidate(move, visits[move], *figures) for move, figures in best.items()]
 
