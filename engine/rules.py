@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final, NamedTuple
 
+from caboose.engine.blanks import words_of
+
 SETS: Final = (6, 9, 12, 15, 18)
 MIN_PLAYERS: Final = 2
 MAX_PLAYERS: Final = 14
@@ -266,7 +268,7 @@ class Rules:
     @classmethod
     def parse(cls, text: str) -> Rules:
         """Rules from text such as ``family players=4 set=12``, as ``str`` writes them. Raises ``RulesError``."""
-        words = text.split()
+        words = words_of(text)
         if not words:
             raise RulesError(f"no rules given: expected a preset ({', '.join(PRESETS)}) and name=value options")
         options: dict[str, str] = {}

@@ -338,7 +338,8 @@ cdef class Search:
                 codes[count] = codes[i]
                 count += 1
         if count == 0 or count != len(wanted):
-            raise SeatError("moves {}: expected legal ones, each once" if moves else "no moves: expected legal ones, each once", moves_of(moves))
+            form = "moves {}: expected legal ones, each once" if moves else "no moves: expected legal ones, each once"
+            raise SeatError(form, moves_of(moves))
         self.favourite = favourite
         return count
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeVar
 
+from caboose.engine.blanks import words_of
 from caboose.engine.moves import Move
 from caboose.engine.round import Event, Observation, OpenDouble
 from caboose.engine.rules import Rules
@@ -80,7 +81,7 @@ class ObservationReader:
 
     def feed(self, line: str) -> None:
         """Takes one line. Raises ``ProtocolError``; what came before stays, but a refused line must come again."""
-        words = line.split()
+        words = words_of(line)
         if not words or words[0] not in _READERS:
             raise ProtocolError(f"{shown(line)}: expected a line that begins with one of {', '.join(_READERS)}")
         self.take(words)

@@ -116,7 +116,7 @@ class _Loop:
             first = number
             for line in lines:
                 number += 1
-                word = line.strip()
+                word = line.strip(b" \t")
                 if word == b"stop":
                     self._stop_below(number)
                 elif word == b"quit":

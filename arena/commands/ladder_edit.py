@@ -214,7 +214,7 @@ def add_list(
         "preset": preset,
         "players": players,
         "set": set,
-        "rounds": int(rounds) if rounds is not None and rounds.isdigit() else rounds,
+        "rounds": int(rounds) if rounds is not None and rounds.isascii() and rounds.isdigit() else rounds,
         "rules": rules or None,
         "engines": engine,
         "heroes": hero,

@@ -19,6 +19,7 @@ from typing import Any, BinaryIO, Final, NoReturn, TypeVar
 from caboose.arena.errors import CallError, RunError
 from caboose.arena.reading import read_whole
 from caboose.arena.suite.suite import FORMAT, PHASES, Header, Loss, Place, Position, Suite
+from caboose.engine.blanks import words_of
 from caboose.engine.moves import Move
 from caboose.engine.round import Observation
 from caboose.engine.rules import Rules
@@ -275,7 +276,7 @@ def _number(content: Mapping[str, Any], key: str, least: int) -> int:
 
 def _words(content: Mapping[str, Any], key: str, parse: Callable[[str], _T]) -> list[_T]:
     items = []
-    for number, word in enumerate(_text(content, key).split(), 1):
+    for number, word in enumerate(words_of(_text(content, key)), 1):
         try:
             items.append(parse(word))
         except ValueError as error:
