@@ -1,8 +1,8 @@
 """Caboose: an AI opponent for Mexican Train dominoes, a protocol for such programs, and an arena to rank them.
 
 ``caboose.engine`` has the game and the search, ``caboose.bots`` the players, ``caboose.protocol`` the text, and
-``caboose.arena`` matches and ladders. ``caboose.__version__`` is the version of the installed package; ``unknown`` where
-it is not installed.
+``caboose.arena`` matches and ladders. ``caboose.__version__`` is the version of what is installed; ``unknown`` where
+nothing is.
 """
 
 __version__: str
