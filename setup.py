@@ -4,10 +4,12 @@ import os
 import platform
 import sys
 from pathlib import Path
+from typing import Any
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
+from setuptools.command.editable_wheel import editable_wheel
 
 # A list and not a glob: a source that is missing stops the build instead of making a wheel without it.
 MODULES = {
@@ -43,13 +45,14 @@ def compile_flags() -> list[str]:
 
 
 def link_packages() -> str:
-    """Makes build/pkg/caboose with a link to each package's folder, as installed; Cython and mypy look there."""
+    """Makes build/pkg/caboose with a link to each package's folder, as installed. Cython and mypy look there, and so do
+    Python and the mypy of others after an editable install."""
     top = Path("build/pkg/caboose")
     top.mkdir(parents=True, exist_ok=True)
-    for name in ("engine", "protocol", "bots", "arena"):
-        link = top / name
+    for place in ("engine", "protocol", "bots", "arena", "package/__init__.py", "package/py.typed"):
+        link = top / Path(place).name
         if not link.is_symlink():
-            link.symlink_to(Path("../../..") / name)
+            link.symlink_to(Path("../../..") / place)
     return str(top.parent)
 
 
@@ -108,6 +111,36 @@ class BuildExtensions(build_ext):
         super().build_extensions()
 
 
+class EditableWheel(editable_wheel):
+    """An editable install that type checkers see into, too.
+
+    What setuptools installs for folders with other names is a hook of the import system. Type checkers know of no hooks
+    (https://setuptools.pypa.io/en/latest/userguide/development_mode.html), but they look into a folder that a .pth file
+    names. The hook stays for the time after `make clean`.
+    """
+
+    def _select_strategy(self, *arguments: Any) -> Any:
+        return WithFolder(super()._select_strategy(*arguments))
+
+
+class WithFolder:
+    """What an editable install writes, and a .pth file for build/pkg."""
+
+    def __init__(self, strategy: Any) -> None:
+        self._strategy = strategy
+
+    def __enter__(self) -> "WithFolder":
+        self._strategy.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> Any:
+        return self._strategy.__exit__(*error)
+
+    def __call__(self, wheel: Any, files: Any, mapping: Any) -> None:
+        self._strategy(wheel, files, mapping)
+        wheel.writestr("__editable__.caboose-folder.pth", f"{Path(link_packages()).absolute()}\n".encode())
+
+
 if __name__ == "__main__":
     setup(
         ext_modules=[
@@ -121,5 +154,5 @@ if __name__ == "__main__":
                 for name, package in PROGRAMS.items()
             ],
         ],
-        cmdclass={"build_ext": BuildExtensions},
+        cmdclass={"build_ext": BuildExtensions, "editable_wheel": EditableWheel},
     )

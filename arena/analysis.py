@@ -16,9 +16,10 @@ import numpy.typing as npt
 from caboose.bots.mcts import MctsBot
 from caboose.engine.belief import Belief, Cohort
 from caboose.engine.moves import Move
+from caboose.engine.play import Candidate
 from caboose.engine.round import Observation
 from caboose.engine.rules import Rules, tiles_in_set
-from caboose.engine.search import INFERENCE, Candidate, Search
+from caboose.engine.search import INFERENCE, Search
 from caboose.engine.tiles import TILES, Tile
 
 BELIEF_SAMPLES: Final = 4000  # worlds behind a probability: it is off by less than 1.6 %, 95 times of 100
@@ -190,7 +191,7 @@ class Thinking:
         """The moves of the race, best first, and what was played where there are so many that it was left out."""
         candidates = self._race.candidates()
         if self.played is not None and all(candidate.move != self.played for candidate in candidates):
-            candidates.append(Candidate(self.played, 0, 0.0, 0.0, 0.0))
+            candidates.append(Candidate(self.played, 0))
         return candidates
 
     def result(self) -> Choice:
@@ -222,9 +223,9 @@ class Thinking:
             move=raced.move,
             visits=raced.visits,
             share=raced.visits / max(1, self._race.nodes),
-            score=found.score if found.visits else None,
-            error=found.error if found.visits else None,
-            win=found.win if found.visits else None,
+            score=found.score,
+            error=found.error,
+            win=found.win,
             worlds=0 if compared is None else compared.visits,
             cost=cost[0],
             cost_error=cost[1],

@@ -201,10 +201,11 @@ def seat_text(seat: int, names: Sequence[str]) -> Text:
 
 
 def _with_error(value: float | None, error: float | None, *, signed: bool = False) -> str:
-    if value is None or error is None:
+    if value is None:
         return ""
     number = f"{value:+.1f}" if signed else f"{value:.1f}"
-    return f"{'0.0' if number in ('-0.0', '+0.0') else number} ± {error:.1f}"
+    number = "0.0" if number in ("-0.0", "+0.0") else number
+    return number if error is None else f"{number} ± {error:.1f}"
 
 
 def _table(first: str, *others: str) -> Table:

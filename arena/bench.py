@@ -69,7 +69,7 @@ def search_text(observation: Observation, nodes: int) -> tuple[str, int]:
     move = create("mcts").choose(observation, Limits(nodes=nodes, report=said.append))
     if not said:
         return str(move), 0
-    candidates = " ".join(f"{c.move}:{c.visits}:{c.value:.6f}" for c in said[-1].candidates)
+    candidates = " ".join(f"{c.move}:{c.visits}:{c.score or 0:.6f}" for c in said[-1].candidates)
     return f"{move} {candidates}", said[-1].nodes
 
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 from caboose.bots.base import SEED, WEIGHT_OPTIONS, BuiltIn, weight_option
 from caboose.engine.moves import Move
 from caboose.engine.networks import is_usual
-from caboose.engine.play import Candidate, Info, Limits, Option
+from caboose.engine.play import Info, Limits, Option
 from caboose.engine.round import Observation, Round
 from caboose.engine.rules import Rules
 from caboose.engine.search import INFERENCE, MAX_MEMORY, MAX_THREADS, POLICIES, Search
@@ -203,9 +203,10 @@ class MctsBot(BuiltIn):
         )
         level = LEVELS.get(self.number("Level"))
         budget = self._budget(observation, limits)
-        # A node of this search is one playout.
+        # A node of this search is one playout. One move alone is looked at for ever, unless somebody can stop that.
         most = min((count for count in (limits.nodes, limits.playouts) if count is not None), default=None)
-        if most is None and budget is None and not limits.infinite:
+        endless = limits.infinite and (len(legal) > 1 or limits.stop is not None)
+        if most is None and budget is None and not endless:
             most = DEFAULT_NODES
         if level is not None:
             most = level.nodes if most is None else min(level.nodes, most)
@@ -279,22 +280,22 @@ def _share(clock: float, decisions: float, increment: float = 0.0) -> Budget:
 def _err(search: Search, level: Level, seed: int, observation: Observation) -> Move:
     """A move as the level would choose it. Chance comes from the seed and what the seat sees."""
     rng = random.Random(f"{seed} {len(observation.events)} {observation.hand}")
-    candidates = [candidate for candidate in search.candidates() if candidate.visits]
-    if not candidates:
+    scores = {each.move: each.score for each in search.candidates() if each.score is not None}
+    if not scores:
         return search.best
-    top = max(candidate.score for candidate in candidates)
-    candidates = [candidate for candidate in candidates if top - candidate.score <= level.slip]
-    weights = [math.exp((candidate.score - top) / level.slip) for candidate in candidates]
-    return rng.choices([candidate.move for candidate in candidates], weights)[0]
+    top = max(scores.values())
+    scores = {move: score for move, score in scores.items() if top - score <= level.slip}
+    weights = [math.exp((score - top) / level.slip) for score in scores.values()]
+    return rng.choices([*scores], weights)[0]
 
 
 def _info(search: Search, start: float) -> Info:
     elapsed = time.perf_counter() - start
-    candidates = tuple(Candidate(c.move, c.visits, c.score) for c in search.candidates())
+    candidates = tuple(search.candidates())
     return Info(
         time=elapsed * 1000,
         nodes=search.nodes,
         nps=int(search.nodes / elapsed) if elapsed > 0 else 0,
-        score=candidates[0].value,
+        score=candidates[0].score,
         candidates=candidates,
     )

@@ -16,12 +16,14 @@ from caboose.engine.sampler cimport (
 )
 from caboose.engine.state cimport EV_DRAW, EV_PLAY, NO_TILE, State, code_tile, rules_hub_tile
 
+from inspect import signature
 from typing import NamedTuple
 
 import numpy as np
 
 from caboose.engine.deal import deal_of
 from caboose.engine.rules import tiles_in_set
+from caboose.engine.seats import Seat, SeatError
 from caboose.engine.tiles import TILES, Tile
 
 cdef enum:
@@ -44,6 +46,11 @@ class Cohort(NamedTuple):
     excluded: tuple[Tile, ...]
 
 
+# What `inspect` shows: it cannot see the parameters of a class like the one below.
+def _parameters(view):
+    pass
+
+
 cdef class Belief:
     """What an observation says of the hidden tiles: the rules' proofs, and nothing about how people play.
 
@@ -54,6 +61,8 @@ cdef class Belief:
     cdef Evidence evidence
     cdef Sampler start
 
+    __signature__ = signature(_parameters)
+
     def __init__(self, Observation view not None):
         cdef bint possible
         self.view = view
@@ -61,7 +70,7 @@ cdef class Belief:
             &self.evidence, &view.state, view.seat, view.rules.hand, view.starter, view.log.events, view.log.size
         )
         if not possible or not belief_start(&self.start, &self.evidence, view.state.rules.players, view.seat):
-            raise ValueError(f"no deal agrees with what seat {view.seat + 1} has seen")
+            raise SeatError("no deal agrees with what seat {} has seen", Seat(view.seat))
 
     def sample(self, seed=0):
         """A full world, uniformly at random: the round as it would stand after one of the deals that are possible.
@@ -77,6 +86,7 @@ cdef class Belief:
         rng_seed(&rng, mix(checked_seed(seed)))
         belief_mix(&b, &rng)
         world.copy_from(self.view)
+        world.past_scores = self.view.past_scores
         memset(s.bone, 0, sizeof(s.bone))
         write_world(s, &b)
         self.find_drawn(&b, drawn)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from caboose.engine.deal import Deal
-from caboose.engine.round import Round
+from caboose.engine.round import Observation, Round
 from caboose.engine.rules import Rules
 
 
@@ -92,6 +92,13 @@ class Game:
         """The seats that won; several when they tie to the end. Empty until the game is over."""
         return tuple(seat for seat, place in enumerate(self.places) if place == 1) if self.over else ()
 
+    def observe(self, seat: int) -> Observation:
+        """What ``seat`` (from 0) knows of the running round and of the game: ``round.observe(seat)``.
+
+        Raises ``ValueError`` for a seat that does not exist.
+        """
+        return self.round.observe(seat)
+
     def finish_round(self, scores: Sequence[int] | None = None) -> None:
         """Writes down the running round and deals the next, if there is one.
 
@@ -121,5 +128,5 @@ class Game:
             deal = round_deal(self.rules, self._seed, number, starter)
         if number == 1:
             self._first_starter = deal.starter
-        self._round = Round(self.rules, deal)
+        self._round = Round(self.rules, deal, self._scores)
         self._deal = deal

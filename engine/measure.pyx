@@ -17,6 +17,8 @@ from caboose.engine.state cimport legal_moves as list_moves
 
 from typing import NamedTuple
 
+from caboose.engine.seats import Seat, SeatError
+
 cdef enum:
     MAX_CHOICES = 208    # in a round: each is a tile, of which there are 190, or one of at most 14 stops
 
@@ -205,7 +207,7 @@ def worlds(Observation observation not None, count, seed=0):
         observation.log.size,
         &rng,
     ):
-        raise ValueError(f"no deal agrees with what seat {observation.seat + 1} has seen")
+        raise SeatError("no deal agrees with what seat {} has seen", Seat(observation.seat))
     with nogil:
         for _ in range(world_count):
             belief_sample(&s, &sampler, &rng)

@@ -45,7 +45,10 @@ cdef class Move:
         return self.text
 
     def __repr__(self):
-        return f"Move({self.text})"
+        if self.tile is None:
+            return "STOP"
+        train = "MEXICAN" if self.train == MEXICAN_TRAIN else self.train
+        return f"Move.of({tuple(self.tile)}, train={train}, match={self.match})"
 
     def __hash__(self):
         return self.code

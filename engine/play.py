@@ -9,13 +9,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from caboose.engine.moves import Move
     from caboose.engine.round import Observation, Round
 
 OPTION_TYPES: Final = ("check", "spin", "combo", "string", "button")
+_TIMES: Final = ("movetime", "clock", "increment", "allowance", "roundcap", "gamecap")
+_COUNTS: Final = ("nodes", "playouts")
 
 
 class OptionError(ValueError):
@@ -74,6 +77,9 @@ class Limits:
     rounds that are played to their end. All that are given hold together. With ``infinite`` the bot thinks until
     ``stop`` is set or another limit is reached, with none of them as long as it sees fit; a bot that does not search
     answers at once. ``report`` takes what the bot wants to say meanwhile.
+
+    Times are numbers of at least 0, ``nodes`` and ``playouts`` whole numbers of at least 1. Raises ``ValueError`` for
+    others.
     """
 
     movetime: float | None = None
@@ -88,20 +94,53 @@ class Limits:
     stop: threading.Event | None = None
     report: Callable[[Info], None] | None = None
 
+    def __post_init__(self) -> None:
+        for name in _TIMES:
+            if (value := getattr(self, name)) is not None and not _is_time(value):
+                raise ValueError(f"{name} {_shown(value)}: expected milliseconds, a number of at least 0, or None")
+        for name in _COUNTS:
+            if (value := getattr(self, name)) is not None and not _is_count(value):
+                raise ValueError(f"{name} {_shown(value)}: expected a whole number of at least 1, or None")
+        if not isinstance(self.infinite, bool):
+            raise ValueError(f"infinite {_shown(self.infinite)}: expected True or False")
+        if self.stop is not None and not callable(getattr(self.stop, "is_set", None)):
+            raise ValueError(f"stop {_shown(self.stop)}: expected a threading.Event, or None")
+        if self.report is not None and not callable(self.report):
+            raise ValueError(f"report {_shown(self.report)}: expected what can be called with an Info, or None")
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A move that was considered: visits, and its expected score (pips below the others' mean; more is better)."""
+
+def _is_time(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and value >= 0  # so not NaN either
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool) and value >= 1
+
+
+def _shown(value: object) -> str:
+    text = ascii(value)
+    return text if len(text) <= 40 else f"{text[:40]}..."
+
+
+class Candidate(NamedTuple):
+    """A move that was considered: its visits, and what they say.
+
+    ``score`` is the pips by which the seat is expected to end below the others' mean (more is better), ± ``error``
+    (95 %); ``win`` (0 to 1) is the chance that nobody ends with fewer pips. What is not known is None: everything after
+    0 visits, the error after one, and error and win where an engine's ``info`` line tells of the move.
+    """
 
     move: Move
     visits: int
-    value: float
+    score: float | None = None
+    error: float | None = None
+    win: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Info:
     """What a search says of itself: milliseconds, nodes, nodes per second, the expected score of the best
-    move (pips below the others' mean) and the candidates, best first."""
+    move (pips below the others' mean; None where nothing is known of it) and the candidates, best first."""
 
     time: float = 0.0
     nodes: int = 0

@@ -9,6 +9,7 @@ from caboose.engine.policy cimport Weights, choose_greedy, choose_planned, choos
 from caboose.engine.round cimport Observation, Table
 from caboose.engine.state cimport MAX_MOVES, State, legal_moves
 
+from caboose.engine.seats import Seat, SeatError
 from caboose.engine.tiles import TILES, tile_of
 from caboose.engine.weighing import checked_weights
 
@@ -43,7 +44,7 @@ def policy_move(Observation view not None, policy, seed=0, int nodes=10000, int 
     if policy not in POLICIES:
         raise ValueError(f"unknown policy {policy!r}: expected one of {', '.join(POLICIES)}")
     if view.state.over or view.state.turn != view.seat:
-        raise ValueError(f"seat {view.seat + 1} is not to move")
+        raise SeatError("seat {} is not to move", Seat(view.seat))
     rng_seed(&rng, observation_hash(view) ^ mix(seed))
     n = legal_moves(&view.state, codes)
     if policy == "random":

@@ -20,6 +20,8 @@ cdef class Table:
 
 
 cdef class Round(Table):
+    cdef readonly tuple past_scores
+
     cdef int find_hub(self) except -1
 
 

@@ -88,8 +88,14 @@ class Table:
 class Round(Table):
     """One round, with all that is hidden. Forced steps (draws, passes, markers) happen by themselves."""
 
-    def __init__(self, rules: Rules, deal: Deal) -> None:
-        """Lays out ``deal`` and runs to the first choice. Raises ``ValueError`` for a deal against the rules."""
+    @property
+    def past_scores(self) -> tuple[tuple[int, ...], ...]:
+        """The scores of the game's rounds before this one, a row of seats for each."""
+    def __init__(self, rules: Rules, deal: Deal, past_scores: Iterable[Sequence[int]] = ()) -> None:
+        """Lays out ``deal`` and runs to the first choice. Raises ``ValueError`` for a deal against the rules.
+
+        ``past_scores`` are the rounds of the game before this one, a row of seats for each.
+        """
     @staticmethod
     def deal(rules: Rules, hub: int | None = None, seed: int | Sequence[int] = 0, starter: int | None = None) -> Round:
         """A round from a seed: see ``Deal.random``."""
@@ -106,8 +112,8 @@ class Round(Table):
         """Plays ``move`` for the seat to move, then every forced step. Raises ``ValueError`` when it is not legal."""
     def copy(self) -> Round:
         """An independent round in the same position."""
-    def observe(self, seat: int, scores: Iterable[Sequence[int]] = ()) -> Observation:
-        """What ``seat`` knows; ``scores`` are the rounds of the game before this one, a row of seats for each."""
+    def observe(self, seat: int, scores: Iterable[Sequence[int]] | None = None) -> Observation:
+        """What ``seat`` knows; ``scores`` are the rounds of the game before this one, by default ``past_scores``."""
 
 class Observation(Table):
     """Exactly what one seat may know: the table, its own hand, the events, the scores of the game so far.

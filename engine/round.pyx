@@ -40,11 +40,13 @@ from caboose.engine.state cimport (
     targets,
 )
 
+from inspect import signature
 from typing import NamedTuple
 
 from caboose.engine.deal import Deal
 from caboose.engine.rules import CHOICES, tiles_in_set
-from caboose.engine.tiles import TILES, Tile, train_name
+from caboose.engine.seats import Places, Seat, SeatError, moves_of
+from caboose.engine.tiles import TILES, Tile
 
 EVENT_KINDS = ("hub", "draw", "play", "stop", "mark", "pass")
 
@@ -308,11 +310,21 @@ cdef class Table:
         return [move_of_code(codes[i]) for i in range(n)]
 
 
+# What `inspect` shows: it cannot see the parameters of a class like the one below.
+def _round_parameters(rules, deal, past_scores=()):
+    pass
+
+
 cdef class Round(Table):
     """One round, with all that is hidden. Forced steps (draws, passes, markers) happen by themselves."""
 
-    def __init__(self, rules, deal):
-        """Lays out ``deal`` and runs to the first choice. Raises ``ValueError`` for a deal against the rules."""
+    __signature__ = signature(_round_parameters)
+
+    def __init__(self, rules, deal, past_scores=()):
+        """Lays out ``deal`` and runs to the first choice. Raises ``ValueError`` for a deal against the rules.
+
+        ``past_scores`` are the rounds of the game before this one, a row of seats for each.
+        """
         cdef Header header
         cdef State *s = &self.state
         cdef int seat, i
@@ -320,6 +332,7 @@ cdef class Round(Table):
         _check_deal(rules, deal)
         header = compile_rules(rules, deal.hub)
         self.rules = rules
+        self.past_scores = score_rows(past_scores, players)
         clear(s, &header)
         self.make_room()
         for seat in range(players):
@@ -391,21 +404,22 @@ cdef class Round(Table):
                 break
         else:
             if self.state.over:
-                raise ValueError(f"{move} cannot be played: the round is over")
-            raise ValueError(
-                f"{move} is not legal for seat {self.state.turn + 1}: "
-                f"expected one of {' '.join(str(move_of_code(codes[i])) for i in range(n))}"
+                raise SeatError("{} cannot be played: the round is over", moves_of([move]))
+            legal = moves_of([move_of_code(codes[i]) for i in range(n)])
+            raise SeatError(
+                "{} is not legal for seat {}: expected one of {}", moves_of([move]), Seat(self.state.turn), legal
             )
         self.make_room()
         apply_move(&self.state, move.code, &self.log)
 
     def __reduce__(self):
-        return _restored_round, (self.rules, self.starter, self.state_bytes(), self.log_bytes())
+        return _restored_round, (self.rules, self.starter, self.state_bytes(), self.log_bytes(), self.past_scores)
 
     def copy(self):
         """An independent round in the same position."""
         cdef Round other = Round.__new__(Round)
         other.copy_from(self)
+        other.past_scores = self.past_scores
         return other
 
     __copy__ = copy
@@ -413,8 +427,8 @@ cdef class Round(Table):
     def __deepcopy__(self, memo):
         return self.copy()
 
-    def observe(self, int seat, scores=()):
-        """What ``seat`` knows; ``scores`` are the rounds of the game before this one, a row of seats for each."""
+    def observe(self, int seat, scores=None):
+        """What ``seat`` knows; ``scores`` are the rounds of the game before this one, by default ``past_scores``."""
         cdef Observation view = Observation.__new__(Observation)
         cdef State *s
         cdef int other, i
@@ -423,7 +437,7 @@ cdef class Round(Table):
             raise ValueError(f"seat {seat}: expected 0 to {self.state.rules.players - 1}")
         view.copy_from(self)
         view.seat = seat
-        view.past_scores = score_rows(scores, self.state.rules.players)
+        view.past_scores = self.past_scores if scores is None else score_rows(scores, self.state.rules.players)
         s = &view.state
         for other in range(SEATS):
             if other != seat:
@@ -452,9 +466,9 @@ def _check_deal(rules, deal):
         raise ValueError(f"hub {deal.hub}: a double-{rules.set} set has doubles from 0 to {rules.set}")
     if len(deal.hands) != rules.players:
         raise ValueError(f"the deal has {len(deal.hands)} hands: expected {rules.players}")
-    for number, hand in enumerate(deal.hands, 1):
+    for seat, hand in enumerate(deal.hands):
         if len(hand) != rules.hand:
-            raise ValueError(f"the hand of seat {number} has {len(hand)} tiles: expected {rules.hand}")
+            raise SeatError(f"the hand of seat {{}} has {len(hand)} tiles: expected {rules.hand}", Seat(seat))
     dealt = [tile for hand in deal.hands for tile in hand] + list(deal.boneyard)
     wanted = set(TILES[: tiles_in_set(rules.set)])
     if rules.hub == "placed":
@@ -486,7 +500,9 @@ cdef class Observation(Table):
 
     def legal_moves(self):
         if not self.state.over and self.state.turn != self.seat:
-            raise ValueError(f"seat {self.seat + 1} is not to move: it is the turn of seat {self.state.turn + 1}")
+            raise SeatError(
+                "seat {} is not to move: it is the turn of seat {}", Seat(self.seat), Seat(self.state.turn)
+            )
         return Table.legal_moves(self)
 
     def __eq__(self, other):
@@ -513,9 +529,9 @@ cdef class Observation(Table):
         if not 0 <= hub <= rules.set:
             raise ValueError(f"hub {hub}: a double-{rules.set} set has doubles from 0 to {rules.set}")
         if not 0 <= seat < rules.players:
-            raise ValueError(f"seat {seat + 1}: expected 1 to {rules.players}")
+            raise SeatError("seat {}: expected {} to {}", Seat(seat), Seat(0), Seat(rules.players - 1))
         if not 0 <= starter < rules.players:
-            raise ValueError(f"starter {starter + 1}: expected 1 to {rules.players}")
+            raise SeatError("starter {}: expected {} to {}", Seat(starter), Seat(0), Seat(rules.players - 1))
         header = compile_rules(rules, hub)
         events = tuple(events)
         view.rules = rules
@@ -534,7 +550,7 @@ cdef class Observation(Table):
         for number in range(start, len(events)):
             view.step(number + 1, events[number])
         if not s.over and s.turn == seat and not can_play(s):
-            raise ValueError(f"seat {seat + 1} has no legal move now: an event is missing at the end")
+            raise SeatError("seat {} has no legal move now: an event is missing at the end", Seat(seat))
         return view
 
     # The seat's hand as it was dealt, from its hand now and what it drew and played since.
@@ -550,7 +566,7 @@ cdef class Observation(Table):
                 raise ValueError(f"hand: tile {tile} is there twice")
         drawn = {event.tile for event in events if event.kind == "draw" and event.seat == self.seat}
         if None in drawn:
-            raise ValueError(f"a draw of seat {self.seat + 1} does not show its tile, which the seat knows")
+            raise SeatError("a draw of seat {} does not show its tile, which the seat knows", Seat(self.seat))
         hub = Tile(self.hub, self.hub)
         gone = {event.move.tile for event in events if event.kind == "play" and event.seat == self.seat and event.move}
         gone.discard(None)
@@ -570,9 +586,10 @@ cdef class Observation(Table):
         if missing:
             raise ValueError(f"hand: tile {min(missing)} was drawn, never played, and is not in the hand")
         if len(dealt) != self.rules.hand:
-            raise ValueError(
-                f"hand: {len(now)} tiles do not agree with the events: seat {self.seat + 1} would have been dealt "
-                f"{len(dealt)} tiles, expected {self.rules.hand}"
+            raise SeatError(
+                f"hand: {len(now)} tiles do not agree with the events: seat {{}} would have been dealt "
+                f"{len(dealt)} tiles, expected {self.rules.hand}",
+                Seat(self.seat),
             )
         for other in range(self.rules.players):
             s.count[other] = self.rules.hand
@@ -591,26 +608,28 @@ cdef class Observation(Table):
             number += 1
             if event.kind == "hub":
                 if not 0 <= event.seat < self.rules.players:
-                    raise ValueError(f"event {number}: seat {event.seat + 1} does not exist")
+                    raise SeatError(f"event {number}: seat {{}} does not exist", Seat(event.seat))
                 if number > 1 and event.seat != (number - 2) % self.rules.players:
                     raise ValueError(f"event {number}: only the seat that drew last can lay the hub")
                 break
             if event.kind != "draw" or event.seat != (number - 1) % self.rules.players:
-                raise ValueError(
-                    f"event {number}: expected seat {(number - 1) % self.rules.players + 1} to draw, "
-                    "or the hub to be laid down"
+                raise SeatError(
+                    f"event {number}: expected seat {{}} to draw, or the hub to be laid down",
+                    Seat((number - 1) % self.rules.players),
                 )
             if holds(s, self.seat, hub):
-                raise ValueError(f"event {number}: nobody draws now: seat {self.seat + 1} holds the hub")
+                raise SeatError(f"event {number}: nobody draws now: seat {{}} holds the hub", Seat(self.seat))
             self.draw(number, event)
         else:
             raise ValueError("events: expected the hub to be laid down first")
         if event.seat != self.seat and holds(s, self.seat, hub):
-            raise ValueError(f"event {number}: seat {event.seat + 1} lays the hub, which is in the hand of this seat")
+            raise SeatError(
+                f"event {number}: seat {{}} lays the hub, which is in the hand of this seat", Seat(event.seat)
+            )
         if event.seat == self.seat and not holds(s, self.seat, hub):
             raise ValueError(f"event {number}: the hub is not in the hand of this seat")
         if self.rules.starter == "holder" and event.seat != self.starter:
-            raise ValueError(f"starter {self.starter + 1}: expected {event.seat + 1}, who laid the hub")
+            raise SeatError("starter {}: expected {}, who laid the hub", Seat(self.starter), Seat(event.seat))
         hand_remove(s, event.seat, hub)
         s.count[event.seat] -= 1
         self.make_room()
@@ -621,7 +640,7 @@ cdef class Observation(Table):
         cdef State *s = &self.state
         cdef int tile = NO_TILE
         if s.bone_next == s.bone_end:
-            raise ValueError(f"event {number}: seat {event.seat + 1} draws, but the boneyard is empty")
+            raise SeatError(f"event {number}: seat {{}} draws, but the boneyard is empty", Seat(event.seat))
         self.make_room()
         s.bone_next += 1
         s.drew = 1
@@ -643,7 +662,7 @@ cdef class Observation(Table):
         if s.over:
             raise ValueError(f"{where}: nothing can happen after the round is over")
         if event.seat != s.turn:
-            raise ValueError(f"{where}: it is the turn of seat {s.turn + 1}, not of seat {event.seat + 1}")
+            raise SeatError(f"{where}: it is the turn of seat {{}}, not of seat {{}}", Seat(s.turn), Seat(event.seat))
         self.make_room()
         if event.kind == "play":
             self.check_play(where, event.move)
@@ -657,18 +676,18 @@ cdef class Observation(Table):
         if event.kind not in ("draw", "mark", "pass"):
             raise ValueError(f"{where}: {event.kind} cannot happen here: expected play, draw, mark, pass or stop")
         if own and can_play(s):
-            raise ValueError(f"{where}: seat {event.seat + 1} holds a tile that can be played and must play")
+            raise SeatError(f"{where}: seat {{}} holds a tile that can be played and must play", Seat(event.seat))
         if may_stop(s):
             raise ValueError(f"{where}: a chain that does not go on ends with stop")
         if event.kind == "draw":
             if not may_draw(s):
-                raise ValueError(f"{where}: seat {event.seat + 1} cannot draw now")
+                raise SeatError(f"{where}: seat {{}} cannot draw now", Seat(event.seat))
             return self.draw(number, event)
         if may_draw(s):
-            raise ValueError(f"{where}: seat {event.seat + 1} must draw before it passes")
+            raise SeatError(f"{where}: seat {{}} must draw before it passes", Seat(event.seat))
         if (event.kind == "pass") != bool(s.markers >> s.turn & 1):
             there = "is already" if event.kind == "mark" else "is not yet"
-            raise ValueError(f"{where}: {event.kind} does not fit: a marker {there} on train {event.seat + 1}")
+            raise SeatError(f"{where}: {event.kind} does not fit: a marker {there} on train {{}}", Seat(event.seat))
         pass_turn(s, &self.log)
         return 0
 
@@ -685,7 +704,7 @@ cdef class Observation(Table):
             raise ValueError(f"{where}: tile {move.tile} lies on the table already")
         if holds(s, self.seat, tile) != (s.turn == self.seat):
             whose = "not in" if s.turn == self.seat else "in"
-            raise ValueError(f"{where}: tile {move.tile} is {whose} the hand of seat {self.seat + 1}")
+            raise SeatError(f"{where}: tile {move.tile} is {whose} the hand of seat {{}}", Seat(self.seat))
         if s.drew and s.turn == self.seat and tile != s.drawn:
             raise ValueError(f"{where}: tile {move.tile} is not the drawn one, which alone may be played after a draw")
         n = targets(s, list)
@@ -696,13 +715,16 @@ cdef class Observation(Table):
                 and (list[i].doubles == 0 or (list[i].doubles == 1) == move.tile.is_double)
             ):
                 return 0
-        places = " ".join(sorted({f"{list[i].value}@{train_name(list[i].train)}" for i in range(n)}))
-        raise ValueError(f"{where}: {move} does not fit: the open places are {places}")
+        places = sorted({(list[i].train, list[i].value) for i in range(n)})
+        raise SeatError(
+            f"{where}: {{}} does not fit: the open places are {{}}", moves_of([move]), Places(tuple(places))
+        )
 
 
-def _restored_round(rules, starter, state, log):
+def _restored_round(rules, starter, state, log, past_scores):
     cdef Round made = Round.__new__(Round)
     made.restore(rules, starter, state, log)
+    made.past_scores = past_scores
     return made
 
 

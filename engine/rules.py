@@ -10,7 +10,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
+
+from caboose.engine.blanks import words_of
 
 SETS: Final = (6, 9, 12, 15, 18)
 MIN_PLAYERS: Final = 2
@@ -50,6 +52,26 @@ MEANINGS: Final[Mapping[str, str]] = {
 }
 
 _ALIASES: Final = {"engine": "hub"}  # the rule sheets' word for the hub
+
+
+class Partner(NamedTuple):
+    """A value of one option that makes sense beside one value of another only: set alone it takes that one along."""
+
+    option: str
+    value: str
+    other: str
+    wanted: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.option}={self.value} takes {self.other}={self.wanted} along: {self.why}"
+
+
+PARTNERS: Final = (
+    Partner("first_turn", "chain", "first_turn_places", "own", "a chain lies on the own train"),
+    Partner("first_turn_places", "any", "first_turn", "single", "a chain lies on the own train"),
+    Partner("starter", "holder", "hub", "dealt", "a placed hub is in nobody's hand"),
+)
 
 _PRESETS: Final[Mapping[str, Mapping[str, Any]]] = {
     "classic": {
@@ -202,13 +224,15 @@ class Rules:
 
         Options not given are the preset's, for this many players; values may be given as text. With
         ``set`` only, the hand is the one that the preset's table has for it, or else the hand of the
-        preset's usual set for as many players. Raises ``RulesError``.
+        preset's usual set for as many players. An option that makes sense beside one value of another only takes that
+        value along, unless the other is given too (``taken_along`` says which). Raises ``RulesError``.
         """
         _check_preset(preset)
         players = _number("players", players)
         _check_players(preset, players)
-        given = _values(options)
-        values = dict(_PRESETS[preset]) | {key: value for key, value in given.items() if value is not None}
+        given = {key: value for key, value in _values(options).items() if value is not None}
+        values = dict(_PRESETS[preset]) | given
+        values |= {partner.other: partner.wanted for partner in _partners(_PRESETS[preset], given)}
         table = _HANDS[preset][players]
         usual = next(iter(table))
         values.setdefault("set", usual)
@@ -227,12 +251,15 @@ class Rules:
 
     def with_options(self, **options: Any) -> Rules:
         """These rules with some options, or the number of players, changed; the others stay as they are, the hand
-        too. All rounds of the countdown stay all of them. Raises ``RulesError``."""
+        too, except for what a change takes along, as in ``of``. All rounds of the countdown stay all of them. Raises
+        ``RulesError``."""
         changes: dict[str, Any] = {}
         if "players" in options:
             changes["players"] = _number("players", options.pop("players"))
         all_rounds = self.rounds == self.set + 1 if options.get("rounds") is None else options["rounds"] == "all"
         changes |= {key: value for key, value in _values(options).items() if value is not None}
+        present = {name: getattr(self, name) for name in CHOICES}
+        changes |= {partner.other: partner.wanted for partner in _partners(present, changes)}
         top = changes.get("set", self.set)
         if all_rounds and type(top) is int:
             changes["rounds"] = top + 1
@@ -241,7 +268,7 @@ class Rules:
     @classmethod
     def parse(cls, text: str) -> Rules:
         """Rules from text such as ``family players=4 set=12``, as ``str`` writes them. Raises ``RulesError``."""
-        words = text.split()
+        words = words_of(text)
         if not words:
             raise RulesError(f"no rules given: expected a preset ({', '.join(PRESETS)}) and name=value options")
         options: dict[str, str] = {}
@@ -269,6 +296,28 @@ class Rules:
 
 
 OPTIONS: Final = tuple(f.name for f in fields(Rules) if f.name not in ("preset", "players"))
+
+
+def taken_along(preset: str, **options: Any) -> tuple[Partner, ...]:
+    """What ``Rules.of`` sets besides the ``options`` given; each as text is a sentence, such as ``first_turn=chain
+    takes first_turn_places=own along: a chain lies on the own train``.
+
+    Raises ``RulesError`` for a preset or options that do not exist.
+    """
+    _check_preset(preset)
+    given = {key: value for key, value in _values(options).items() if value is not None}
+    return _partners(_PRESETS[preset], given)
+
+
+def _partners(values: Mapping[str, Any], given: Mapping[str, Any]) -> tuple[Partner, ...]:
+    """The partners that ``given`` takes along where ``values`` would hold otherwise."""
+    return tuple(
+        partner
+        for partner in PARTNERS
+        if given.get(partner.option) == partner.value
+        and partner.other not in given
+        and values[partner.other] != partner.wanted
+    )
 
 
 def _values(options: Mapping[str, object]) -> dict[str, Any]:

@@ -1,11 +1,11 @@
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from caboose.engine.moves import Move
+from caboose.engine.play import Candidate
 from caboose.engine.round import Observation, Round
 from caboose.engine.rules import Rules
 
@@ -13,18 +13,6 @@ MAX_THREADS: int
 MAX_MEMORY: int
 INFERENCE: float
 POLICIES: tuple[str, ...]
-
-class Candidate(NamedTuple):
-    """A move of the race: ``score`` is the pips by which the seat ends below the others' mean, ± ``error`` (95 %).
-
-    ``win`` is the chance that nobody ends with fewer pips; 0 visits say nothing of either.
-    """
-
-    move: Move
-    visits: int
-    score: float
-    error: float
-    win: float
 
 class Search:
     """The search of one decision: a race of the seat's turns over worlds that agree with an observation.
@@ -93,6 +81,8 @@ class Search:
         """Whether worlds are solved: one of them may then take as long as some hundred playouts."""
     def run(self, iterations: int, pool: Executor | None = None) -> None:
         """Plays at most that many playouts, in whole worlds, without the GIL; none when the race is decided.
+
+        Where there is one turn only, and so no race, it is played for what it is worth.
 
         With more than one thread, ``pool`` is the ``concurrent.futures`` executor in which all but one work.
         """

@@ -50,11 +50,13 @@ from caboose.engine.standing cimport Standing, make_standing, winning_chance
 from caboose.engine.state cimport MAX_MOVES, RUNNING, State, advance, hand_score, holds, legal_moves
 from caboose.engine.value cimport OUTPUTS, Hands, INPUTS, Network, describe, look, set_weights, think
 
-from typing import NamedTuple
+from inspect import signature
 
 import numpy as np
 
 from caboose.engine.networks import network_for
+from caboose.engine.play import Candidate
+from caboose.engine.seats import Seat, SeatError, moves_of
 from caboose.engine.weighing import checked_weights
 
 cdef enum:
@@ -80,19 +82,6 @@ MAX_THREADS = LANES
 MAX_MEMORY = 4096
 INFERENCE = 0.07  # what a choice counts, unless told
 POLICIES = ("planner", "greedy", "random")
-
-
-class Candidate(NamedTuple):
-    """A move of the race: ``score`` is the pips by which the seat ends below the others' mean, ± ``error`` (95 %).
-
-    ``win`` is the chance that nobody ends with fewer pips; 0 visits say nothing of either.
-    """
-
-    move: object
-    visits: int
-    score: float
-    error: float
-    win: float
 
 
 # A turn: its moves as far as they are fixed. What the seat plays after them is up to its plan.
@@ -136,6 +125,32 @@ cdef void enter_lane(const Lane *lane, Workspace *space) noexcept nogil:
 cdef void leave_lane(Lane *lane, const Workspace *space) noexcept nogil:
     memcpy(lane.tile, space.sampler.tile, sizeof(lane.tile))
     memcpy(lane.short_by, space.model.short_by, sizeof(lane.short_by))
+
+
+# What `inspect` shows: it cannot see the parameters of a class like the one below.
+def _parameters(
+    view,
+    seed=0,
+    *,
+    confidence=4.0,
+    win_bonus=10.0,
+    game_weight=0.0,
+    plan_nodes=40,
+    noise=4,
+    weights=None,
+    endgame=9,
+    memory=4,
+    inference=INFERENCE,
+    threads=1,
+    policy="planner",
+    laps=3,
+    growth=32,
+    truth=None,
+    open_boneyard=True,
+    shown=1.0,
+    moves=None,
+):
+    pass
 
 
 cdef class Search:
@@ -199,6 +214,8 @@ cdef class Search:
     cdef bint solved     # that world is
     cdef Solver solver   # its table lasts from world to world: where few worlds are possible they come again
 
+    __signature__ = signature(_parameters)
+
     def __init__(
         self,
         Observation view not None,
@@ -227,7 +244,7 @@ cdef class Search:
         cdef Rng rng
         cdef State *s = &view.state
         if s.over or s.turn != view.seat:
-            raise ValueError(f"seat {view.seat + 1} is not to move")
+            raise SeatError("seat {} is not to move", Seat(view.seat))
         for name, value, least, most in (
             ("confidence", confidence, 0, INFINITY),
             ("win_bonus", win_bonus, 0, 1e6),
@@ -321,7 +338,8 @@ cdef class Search:
                 codes[count] = codes[i]
                 count += 1
         if count == 0 or count != len(wanted):
-            raise ValueError(f"moves {' '.join(map(str, moves)) or 'none'}: expected legal ones, each once")
+            form = "moves {}: expected legal ones, each once" if moves else "no moves: expected legal ones, each once"
+            raise SeatError(form, moves_of(moves))
         self.favourite = favourite
         return count
 
@@ -360,7 +378,7 @@ cdef class Search:
         if not gather_evidence(
             &evidence, &view.state, view.seat, view.rules.hand, view.starter, view.log.events, view.log.size
         ) or not self.show_some(&evidence) or not belief_start(sampler, &evidence, view.rules.players, view.seat):
-            raise ValueError(f"no deal agrees with what seat {view.seat + 1} has seen")
+            raise SeatError("no deal agrees with what seat {} has seen", Seat(view.seat))
         belief_mix(sampler, rng)
         if self.inference > 0:
             gather_choices(
@@ -686,13 +704,19 @@ cdef class Search:
     def run(self, long iterations, pool=None):
         """Plays at most that many playouts, in whole worlds, without the GIL; none when the race is decided.
 
+        Where there is one turn only, and so no race, it is played for what it is worth.
+
         With more than one thread, ``pool`` is the ``concurrent.futures`` executor in which all but one work.
         """
         cdef long end = self.nodes + min(iterations, LONG_MAX - self.nodes)
         cdef int first, count, i, n
         if self.threads > 1 and pool is None:
             raise ValueError(f"a search in {self.threads} threads needs a pool")
-        while self.racing > 1 and self.nodes + self.racing <= end and self.worlds < MAX_WORLDS:
+        while (
+            (self.racing > 1 or self.size == 1 and not self.solved)
+            and self.nodes + self.racing <= end
+            and self.worlds < MAX_WORLDS
+        ):
             PyErr_CheckSignals()
             n = 0
             for i in range(self.size):
@@ -769,7 +793,7 @@ cdef class Search:
     cdef int best_turn(self, move) except -1:
         arms = [i for i in self.ranking() if self.arms[i].codes[0] == move.code]
         if not arms:
-            raise ValueError(f"{move} is no move of the race")
+            raise SeatError("{} is no move of the race", moves_of([move]))
         return arms[0]
 
     cdef list ranking(self):
@@ -792,7 +816,7 @@ cdef class Search:
         j = self.best_turn(other)
         n = self.arms[i].visits
         if n == 0 or self.arms[i].visits != self.arms[j].visits:
-            raise ValueError(f"{one} and {other} were not tried in the same worlds")
+            raise SeatError("{} and {} were not tried in the same worlds", moves_of([one]), moves_of([other]))
         mean = (self.arms[i].total - self.arms[j].total) / n
         squares = self.products[i * self.size + i] + self.products[j * self.size + j]
         squares -= 2 * self.products[max(i, j) * self.size + min(i, j)]
@@ -814,12 +838,14 @@ cdef class Search:
             visits[move] = visits.get(move, 0) + arm.visits
             if move in best:
                 continue
-            mean = error = win = 0.0
-            if arm.visits:
-                mean = arm.score / arm.visits
-                win = arm.wins / arm.visits
-                variance = arm.squares / arm.visits - mean * mean
-                error = 1.96 * sqrt(max(variance, 0.0) / arm.visits)
+            if arm.visits == 0:
+                best[move] = None, None, None
+                continue
+            mean = arm.score / arm.visits
+            win = arm.wins / arm.visits
+            variance = arm.squares / arm.visits - mean * mean
+            # One world says nothing of the spread, unless it is the only one there is.
+            error = 1.96 * sqrt(max(variance, 0.0) / arm.visits) if arm.visits > 1 or self.solved else None
             best[move] = mean, error, win
         return [Candidate(move, visits[move], *figures) for move, figures in best.items()]
 

@@ -205,8 +205,6 @@ cdef inline int placing(const State *s, int *place) noexcept nogil:
     many = s.rules.extra_first and s.doubles >= 2
     if s.rules.answer == ANYWHERE:
         return AT_USABLE_DOUBLES if many else AT_USABLE
-    if s.rules.answer == CHICKENFOOT or not many:
-        place[0] = s.queue_size - 1
     if s.rules.answer == CHICKENFOOT or not s.drew:
         return AT_PLACE
     return AT_USABLE_DOUBLES if many else AT_USABLE

@@ -26,10 +26,13 @@ class ProtocolError(ValueError):
 
 
 def shown(raw: bytes | str, most: int = 40) -> str:
-    """``raw`` in quotes, made printable and cut to ``most`` characters, fit to stand in an error line."""
+    """``raw`` in quotes, made printable and cut to ``most`` characters, fit to stand in an error line.
+
+    Other characters are ``\\x1b``, ``\\u0661`` or ``\\U0001f600``, always with so many digits.
+    """
     text = raw if isinstance(raw, str) else raw[: most + 1].decode("latin-1")
     cut = len(text) > most
-    safe = "".join(c if " " <= c <= "~" else f"\\x{ord(c):02x}" for c in text[:most])
+    safe = "".join(c if " " <= c <= "~" else escape(c) for c in text[:most])
     return f"'{safe}{'...' if cut else ''}'"
 
 
@@ -79,6 +82,12 @@ def text_of(line: bytes) -> str:
     raise ProtocolError(
         f"{shown(line)}: byte {at + 1} is 0x{line[at]:02x}, expected printable ASCII (0x20 to 0x7e) and tabs"
     )
+
+
+def escape(c: str) -> str:
+    """A character by its number: two hexadecimal digits after ``\\x``, four after ``\\u`` or eight after ``\\U``."""
+    number = ord(c)
+    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
 
 
 class LineSplitter:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from caboose.engine.blanks import BLANKS, words_of
 from caboose.engine.moves import Move
 from caboose.engine.play import OPTION_TYPES, Candidate, Info, Limits, Option
 from caboose.protocol.lines import VERSION, ProtocolError, shown
@@ -40,7 +41,7 @@ def _milliseconds(time: float) -> int:
 
 def _expect(line: str, word: str) -> list[str]:
     """The words of a line after its first, which must be ``word``."""
-    words = line.split()
+    words = words_of(line)
     if not words or words[0] != word:
         raise ProtocolError(f"{shown(line)}: expected a line that begins with {word}")
     return words[1:]
@@ -73,10 +74,10 @@ def parse_cabooseok(line: str) -> int:
 def parse_id(line: str) -> tuple[str, str]:
     """Which of name, author and version an ``id`` line gives, and the text, cut to ``MAX_ABOUT`` characters. Raises
     ``ProtocolError``."""
-    words = line.split(None, 2)
+    words = words_of(line, 2)
     if len(words) < 3 or words[0] != "id" or words[1] not in ("name", "author", "version"):
         raise ProtocolError(f"{shown(line)}: expected id name TEXT, id author TEXT or id version TEXT")
-    return words[1], words[2].strip()[:MAX_ABOUT]
+    return words[1], words[2].strip(BLANKS)[:MAX_ABOUT]
 
 
 # --- options -----------------------------------------------------------------------------------------------------
@@ -98,7 +99,7 @@ def option_line(option: Option) -> str:
 
 def parse_option_line(line: str) -> Option:
     """The option that a line declares. Raises ``ProtocolError``."""
-    words = line.split(None, 6)
+    words = words_of(line, 6)
     if len(words) < 5 or words[0] != "option" or words[1] != "name" or words[3] != "type":
         raise ProtocolError(f"{shown(line)}: expected option name NAME type TYPE and what belongs to the type")
     name, kind = words[2], words[4]
@@ -113,10 +114,10 @@ def parse_option_line(line: str) -> Option:
         return Option(name, kind, default="")
     if len(words) < 6 or words[5] != "default" or (len(words) == 6 and kind != "string"):
         raise ProtocolError(f"{where}: expected default and a value after type {kind}")
-    rest = words[6].strip() if len(words) == 7 else ""
+    rest = words[6].strip(BLANKS) if len(words) == 7 else ""
     if kind == "string":
         return Option(name, kind, default=rest)
-    values = rest.split()
+    values = words_of(rest)
     if kind == "check":
         if values not in (["true"], ["false"]):
             raise ProtocolError(f"{where}: default {shown(rest)}, expected true or false")
@@ -135,7 +136,7 @@ def _spin(where: str, name: str, values: list[str]) -> Option:
     numbers = []
     for word in values[::2]:
         digits = word.removeprefix("-")
-        if not digits.isdigit() or len(digits) > 19:
+        if not (digits.isascii() and digits.isdigit()) or len(digits) > 19:
             raise ProtocolError(f"{where}: {shown(word)} is not a whole number of at most 19 digits")
         numbers.append(int(word))
     default, low, high = numbers
@@ -151,11 +152,11 @@ def setoption_line(name: str, value: str) -> str:
 
 def parse_setoption(line: str) -> tuple[str, str]:
     """The name and the value of a ``setoption`` line. Raises ``ProtocolError``."""
-    words = line.split(None, 4)
+    words = words_of(line, 4)
     named = len(words) >= 3 and words[0] == "setoption" and words[1] == "name"
     if not named or (len(words) > 3 and words[3] != "value"):
         raise ProtocolError("setoption: expected setoption name NAME value VALUE, or setoption name NAME")
-    return words[2], words[4].strip() if len(words) == 5 else ""
+    return words[2], words[4].strip(BLANKS) if len(words) == 5 else ""
 
 
 # --- go and its answer -------------------------------------------------------------------------------------------
@@ -226,7 +227,7 @@ def bestmove_line(number: int, move: Move) -> str:
 def parse_bestmove(line: str) -> tuple[int, Move]:
     """The number and the move of an answer. Raises ``ProtocolError``."""
     words = _expect(line, "bestmove")
-    if words and not words[0].isdigit():
+    if words and not (words[0].isascii() and words[0].isdigit()):
         raise ProtocolError(f"bestmove: {shown(words[0])}: expected the number of the go, then the move")
     number = _number("bestmove: number", words[0] if words else None, least=1)
     if len(words) != 2:
@@ -245,8 +246,8 @@ def info_line(info: Info) -> str:
     line = f"info time {_milliseconds(info.time)} nodes {info.nodes} nps {info.nps}"
     if info.score is not None:
         line += f" score {info.score:.2f}"
-    if info.candidates:
-        line += " candidates " + " ".join([f"{c.move}:{c.visits}:{c.value:.2f}" for c in info.candidates])
+    if known := [f"{c.move}:{c.visits}:{c.score:.2f}" for c in info.candidates if c.score is not None]:
+        line += " candidates " + " ".join(known)
     return line
 
 

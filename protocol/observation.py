@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeVar
 
+from caboose.engine.blanks import words_of
 from caboose.engine.moves import Move
 from caboose.engine.round import Event, Observation, OpenDouble
 from caboose.engine.rules import Rules
+from caboose.engine.seats import written
 from caboose.engine.tiles import MEXICAN, Tile, train_name
 from caboose.engine.told import observation_bytes
 from caboose.protocol.lines import ProtocolError, shown
@@ -79,7 +81,7 @@ class ObservationReader:
 
     def feed(self, line: str) -> None:
         """Takes one line. Raises ``ProtocolError``; what came before stays, but a refused line must come again."""
-        words = line.split()
+        words = words_of(line)
         if not words or words[0] not in _READERS:
             raise ProtocolError(f"{shown(line)}: expected a line that begins with one of {', '.join(_READERS)}")
         self.take(words)
@@ -135,7 +137,7 @@ class ObservationReader:
                 self._rules, hub, self._seat, starter, self._hand, self._events, self._scores
             )
         except ValueError as error:
-            raise self._refused(*_naming_the_line(str(error))) from None
+            raise self._refused(*_naming_the_line(written(error))) from None
         self._check(observation)
         return observation
 
@@ -172,7 +174,7 @@ class ObservationReader:
         try:
             legal = observation.legal_moves()
         except ValueError as error:
-            raise self._refused("legal", 0, f"legal: {error}") from None
+            raise self._refused("legal", 0, f"legal: {written(error)}") from None
         expected = " ".join(map(str, legal))
         for number, move in enumerate(given, 1):
             if move not in legal:

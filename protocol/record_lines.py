@@ -10,6 +10,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Final
 
+from caboose.engine.blanks import BLANKS, words_of
 from caboose.engine.deal import Deal
 from caboose.engine.moves import STOP
 from caboose.engine.round import Event
@@ -67,7 +68,7 @@ class Header:
             raise ValueError(f"{word}: this line is there twice, expected it once")
         self.texts[word] = unescaped(rest)
         if word == "rules":
-            self._rules = parse_rules(rest.split())
+            self._rules = parse_rules(words_of(rest))
         elif word == "date":
             _check_date(rest)
         elif word == "commit":
@@ -91,13 +92,13 @@ def _read_player(rest: str, number: int) -> tuple[int, PlayerRecord]:
     word, _, text = rest.partition(" ")
     # Escaped bars do not separate. NUL and SOH are free: no line with control characters comes so far.
     hidden = text.replace("\\\\", "\0").replace("\\|", "\1")
-    name, *parts = [part.replace("\1", "\\|").replace("\0", "\\\\").strip() for part in hidden.split("|")]
+    name, *parts = [part.replace("\1", "\\|").replace("\0", "\\\\").strip(BLANKS) for part in hidden.split("|")]
     fields = []
     for part in parts:
         key, _, value = part.partition(" ")
         if not _KEY.fullmatch(key):
             raise ValueError(f"player: {shown(part)}, expected KEY TEXT with a key of small letters")
-        fields.append((key, unescaped(value.strip())))
+        fields.append((key, unescaped(value.strip(BLANKS))))
     return parse_seat(word), PlayerRecord(unescaped(name), tuple(fields), number)
 
 
@@ -109,7 +110,7 @@ def _check_date(text: str) -> None:
 
 
 def _read_commit(rest: str) -> str:
-    words = rest.lower().split()
+    words = words_of(rest.lower())
     if len(words) != 2 or words[0] != "sha256" or not _HASH.fullmatch(words[1]):
         raise ValueError(f"commit: {shown(rest)}, expected sha256 and 64 hexadecimal digits")
     return words[1]
@@ -120,7 +121,7 @@ def _read_commit(rest: str) -> str:
 
 def read_round(rules: Rules, rest: str) -> tuple[int, int, int]:
     """Number, hub and starter of a round."""
-    words = rest.split()
+    words = words_of(rest)
     if len(words) != 5 or words[1] != "hub" or words[3] != "starter":
         raise ValueError(f"round: {shown(rest)}, expected NUMBER hub PIPS starter SEAT")
     return parse_number(words[0], 1), parse_pip_count(words[2]), _read_seat(rules, words[4])
@@ -128,7 +129,7 @@ def read_round(rules: Rules, rest: str) -> tuple[int, int, int]:
 
 def read_event(rules: Rules, text: str) -> Event:
     """The event of a line, without what was noted of it."""
-    words = text.split()
+    words = words_of(text)
     seat = _read_seat(rules, words[0])
     kind = words[1] if len(words) > 1 else ""
     if kind in ("mark", "pass", "stop", "hub") and len(words) == 2:
@@ -163,7 +164,7 @@ def read_notes(words: list[str]) -> tuple[float | None, float | None, float | No
 
 def read_scores(rules: Rules, rest: str) -> tuple[tuple[int, ...], bool, bool]:
     """The scores of a round, whether it was blocked, whether it was finished."""
-    words = rest.split()
+    words = words_of(rest)
     scores = _read_row(rules, "scores", words[: rules.players])
     ending = tuple(words[rules.players :])
     if ending not in _ENDINGS:
@@ -178,7 +179,7 @@ def read_scores(rules: Rules, rest: str) -> tuple[tuple[int, ...], bool, bool]:
 
 def read_fault(rules: Rules, rest: str, number: int) -> FaultRecord:
     """The fault of a seat."""
-    words = rest.split(None, 6)
+    words = words_of(rest, 6)
     if len(words) < 6 or words[1] != "round" or words[3] != "decision":
         raise ValueError(f"fault: {shown(rest)}, expected SEAT round NUMBER decision NUMBER KIND TEXT")
     kind = words[5]
@@ -192,7 +193,7 @@ def read_fault(rules: Rules, rest: str, number: int) -> FaultRecord:
 
 def read_result(rules: Rules, rest: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """Totals and places."""
-    words = rest.split()
+    words = words_of(rest)
     if words[:1] != ["totals"] or words.count("places") != 1:
         raise ValueError(f"result: {shown(rest)}, expected totals NUMBER ... places NUMBER ...")
     middle = words.index("places")

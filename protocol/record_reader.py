@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from caboose.engine.blanks import BLANKS, words_of
 from caboose.engine.deal import Deal
 from caboose.engine.round import Event
 from caboose.engine.rules import Rules
@@ -39,6 +40,7 @@ _MOST_EVENTS: Final = 12_000
 
 _NOTED: Final = ("play", "stop")  # events that may have a time and a score
 
+_BLANKS: Final = b" \t"
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _EVENT_LINE: Final = re.compile(
     rf"([0-9]{{1,2}} [a-z]+(?: [0-9M@-]+)?)"
@@ -96,7 +98,7 @@ class _Lines:
                     continue
                 if not _COMMENT < first < 0x80:  # a blank, a byte order mark, or what is no record
                     raw = raw.removeprefix(_BOM)
-                    if not raw.strip() or raw.lstrip()[0] == _COMMENT:
+                    if not raw.strip(_BLANKS) or raw.lstrip(_BLANKS)[0] == _COMMENT:
                         continue
                 self.number = number
                 yield raw
@@ -123,7 +125,7 @@ class _Reader:
         """All games and errors."""
         lost = False  # an error was told, and no game has begun since
         while (raw := self.lines.next()) is not None:
-            if raw.split(None, 1)[0] == b"game":
+            if _first(raw) == b"game":
                 self.begun = self.lines.number
                 lost = False
                 try:
@@ -141,7 +143,7 @@ class _Reader:
 
     def game(self, raw: bytes) -> GameRecord:
         """The game that begins with ``raw``."""
-        version = _text(raw).split()[1:]
+        version = words_of(_text(raw))[1:]
         if version != [str(FORMAT)]:
             raise ValueError(f"game: version {shown(' '.join(version))}, expected {FORMAT}")
         lines = {"game": self.begun}
@@ -236,7 +238,7 @@ class _Reader:
                     lines.number,
                     None if over is None else float(over),
                 )
-            elif raw.lstrip()[:1].isdigit():
+            elif raw.lstrip(_BLANKS)[:1].isdigit():
                 entry = self.event(rules, raw)
             else:
                 lines.put_back(raw)
@@ -248,7 +250,7 @@ class _Reader:
 
     def event(self, rules: Rules, raw: bytes) -> EventLine:
         """The event of a line that is new or unusual."""
-        words = _text(raw).split()
+        words = words_of(_text(raw))
         kind = words[1] if len(words) > 1 else ""
         size = len(words) if kind not in _NOTED else 3 if kind == "play" else 2
         text = " ".join(words[:size])
@@ -270,7 +272,7 @@ class _Reader:
         if word.startswith("end") and word[3:].lstrip("\ufeff") == "game":
             self.lines.put_back(f"game {rest}".encode())
         elif word != "end" or rest:
-            raise _unexpected(f"{word} {rest}".strip(), "end")
+            raise _unexpected(f"{word} {rest}".strip(BLANKS), "end")
 
     # --- lines ---
 
@@ -284,14 +286,14 @@ class _Reader:
         if word == "game":
             self.lines.put_back(raw)
             raise ValueError(f"a game begins within the one that begins in line {self.begun}, expected its end first")
-        return word, rest.strip()
+        return word, rest.strip(BLANKS)
 
     def next_is(self, word: bytes) -> bool:
         """Whether the next line begins with ``word``."""
         raw = self.lines.next()
         if raw is not None:
             self.lines.put_back(raw)
-        return raw is not None and raw.split(None, 1)[0] == word
+        return raw is not None and _first(raw) == word
 
     def expect(self, wanted: str) -> str:
         """The rest of the next line, whose first word must be ``wanted``."""
@@ -299,6 +301,11 @@ class _Reader:
         if word != wanted:
             raise _unexpected(word, wanted)
         return rest
+
+
+def _first(raw: bytes) -> bytes:
+    """The first word of a line that has one."""
+    return raw.strip(_BLANKS).replace(b"\t", b" ").partition(b" ")[0]
 
 
 def _text(raw: bytes) -> str:
@@ -309,7 +316,7 @@ def _text(raw: bytes) -> str:
         text = raw.decode()
     except UnicodeDecodeError as error:
         raise ValueError(f"{shown(raw)}: byte {error.start + 1} is 0x{raw[error.start]:02x}, expected UTF-8") from None
-    text = text.replace("\t", " ").strip()
+    text = text.replace("\t", " ").strip(" ")
     control = None if text.isprintable() else _CONTROL.search(text)
     if control is not None:
         raise ValueError(f"{shown(raw)}: control character 0x{ord(control[0]):02x}, expected printable text")

@@ -16,6 +16,7 @@ from typing import BinaryIO, Final, NamedTuple
 from caboose.engine.deal import Deal
 from caboose.engine.round import Event
 from caboose.engine.rules import Rules
+from caboose.protocol.lines import escape
 from caboose.protocol.notation import deal_text
 
 FORMAT: Final = 1  # the version of the format
@@ -245,8 +246,7 @@ def _escaped(c: str) -> str:
         return "\\" + c
     if c == "\n":
         return "\\n"
-    number = ord(c)
-    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+    return escape(c)
 
 
 def _character(match: re.Match[str]) -> str:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 from caboose.engine.game import Game, places
 from caboose.engine.moves import Move
 from caboose.engine.play import Bot, Info, Knowing, Limits
+from caboose.engine.seats import written
 from caboose.protocol.gamelog import GameLog
 from caboose.protocol.launch import SandboxError
 from caboose.protocol.process import EngineFault, EngineProcess, LackError
@@ -414,5 +415,5 @@ def _guarded(kind: str, call: Callable[[], T]) -> T:
     except (EngineFault, LackError, SandboxError):
         raise
     except Exception as error:
-        detail = " ".join(f"raised {type(error).__name__}: {error}".split())
+        detail = " ".join(f"raised {type(error).__name__}: {written(error)}".split())
         raise EngineFault(kind, detail) from error

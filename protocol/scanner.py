@@ -8,15 +8,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
+from string import ascii_lowercase, ascii_uppercase
 from typing import Final, NamedTuple, TypeVar
 
+from caboose.engine.blanks import BLANKS
 from caboose.protocol.lines import ProtocolError
 
 # Hyphens, dashes and minus signs that editors and web pages put in the place of "-".
 _DASHES: Final = str.maketrans(dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d", "-"))
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
 # A word of letters may have a colon behind it. Elsewhere, blanks around one of - @ : = do not end a word.
-_WORD: Final = re.compile(r"([A-Za-z]{2,}):|(/|[^\s,;/]+(?:(?:[ \t]+(?=[-@:=])|(?<=[-@:=])[ \t]+)[^\s,;/]+)*)")
+_WORD: Final = re.compile(
+    r"([A-Za-z]{2,}):|(/|[^\s,;/]+(?:(?:[ \t]+(?=[-@:=])|(?<=[-@:=])[ \t]+)[^\s,;/]+)*)", re.ASCII
+)
+# Letters outside of ASCII stay as they are: the small one of a Kelvin sign is a k.
+_SMALL: Final = str.maketrans(ascii_uppercase, ascii_lowercase)
+_NO_BLANKS: Final = str.maketrans(dict.fromkeys(BLANKS))
 _SHOWN: Final = 400  # characters of each half of an error that a person still reads
 _MEXICAN: Final = re.compile(r"(?<![a-z])m(?![a-z])")
 
@@ -81,7 +88,7 @@ def scan(text: str) -> Scan:
     end = Word("", 1, 1)
     for number, line in enumerate(_LINE_END.split(text.removeprefix("\ufeff").translate(_DASHES)), 1):
         for match in _WORD.finditer(line.partition("#")[0]):
-            exact = "".join((match[1] or match[2]).lower().split())
+            exact = (match[1] or match[2]).translate(_SMALL).translate(_NO_BLANKS)
             if "m" in exact:
                 exact = _MEXICAN.sub("M", exact)
             words.append(Word(exact, number, match.start() + 1))

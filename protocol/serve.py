@@ -17,6 +17,7 @@ from contextlib import suppress
 from typing import BinaryIO, Final
 
 from caboose.engine.play import Bot, Info, Limits, OptionError
+from caboose.engine.seats import written
 from caboose.protocol.lines import MAX_LINE, LineSplitter, ProtocolError, shown, text_of
 from caboose.protocol.messages import (
     bestmove_line,
@@ -115,7 +116,7 @@ class _Loop:
             first = number
             for line in lines:
                 number += 1
-                word = line.strip()
+                word = line.strip(b" \t")
                 if word == b"stop":
                     self._stop_below(number)
                 elif word == b"quit":
@@ -208,8 +209,8 @@ class _Loop:
         try:
             self._think(number, parse_go(line)[1])
         except (Exception, SystemExit) as error:
-            why = str(error) if isinstance(error, ProtocolError) else f"the bot failed: {type(error).__name__}: {error}"
-            self._error(f"go {number}: {why}")
+            failed = "" if isinstance(error, ProtocolError) else f"the bot failed: {type(error).__name__}: "
+            self._error(f"go {number}: {failed}{written(error)}")
 
     def _think(self, number: int, limits: Limits) -> None:
         observation = self._reader.observation()
@@ -218,7 +219,7 @@ class _Loop:
         try:
             legal = observation.legal_moves()
         except ValueError as error:
-            raise ProtocolError(str(error)) from None
+            raise ProtocolError(written(error)) from None
         stop = threading.Event()
         self._endless = limits.infinite
         self._stop = stop

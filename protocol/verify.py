@@ -8,6 +8,7 @@ from typing import Final
 
 from caboose.engine.moves import STOP
 from caboose.engine.round import Event, Round
+from caboose.engine.seats import written
 from caboose.protocol.records import GameRecord, RoundRecord, commitment, event_words
 from caboose.protocol.referee import final_places
 
@@ -106,7 +107,7 @@ def _check_round(record: GameRecord, index: int) -> _Finding | None:
     try:
         replay = Round(rules, round.deal)
     except ValueError as error:
-        return _Finding(round.deal_line, f"deal: {error}", "a deal under these rules", index)
+        return _Finding(round.deal_line, f"deal: {written(error)}", "a deal under these rules", index)
     if round.starter != replay.starter:
         why = "as that seat has the hub" if rules.starter == "holder" else f"as in line {round.deal_line}"
         return _Finding(round.line, f"starter {round.starter + 1}", f"starter {replay.starter + 1}, {why}", index)

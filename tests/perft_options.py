@@ -43,8 +43,9 @@ def differs(row: Row, option: str, other: str | int) -> bool:
 
 
 def changed_rules(rules: Rules, option: str, other: str | int) -> Rules | None:
-    """The rules with another value of one option; None where they make no sense."""
+    """The rules with another value of one option; None where it makes no sense without a change of others."""
     try:
-        return rules.with_options(**{option: other})
+        changed = rules.with_options(**{option: other})
     except RulesError:
         return None
+    return changed if all(getattr(changed, name) in (getattr(rules, name), other) for name in CHOICES) else None

@@ -187,11 +187,8 @@ class ReferenceRound:
         last_tile_is_bound = rules.extra_after_doubles == "first" and turn.doubles >= 2
         if rules.double_answer == "chickenfoot":
             return [on_newest]
-        if rules.double_answer == "own":
-            answer = on_first if last_tile_is_bound else on_newest
-            if turn.drawn is None:
-                return [answer]
-            return [answer, *(doubles_everywhere if last_tile_is_bound else everywhere)]
+        if rules.double_answer == "own" and turn.drawn is None:
+            return [on_first]
         return [on_first, *doubles_everywhere] if last_tile_is_bound else everywhere
 
     def _in_chain(self) -> bool:
@@ -252,15 +249,12 @@ class ReferenceRound:
             answers_newest = (train, match) == (newest.train, newest.pips)
             answers_first = (train, match) == (first.train, first.pips)
             is_double = match == other
-            if rules.double_answer == "chickenfoot" and not answers_newest:
-                return "the chickenfoot comes first"
-            if rules.double_answer != "chickenfoot" and rules.extra_after_doubles == "first" and turn.doubles >= 2:
-                if not is_double and not answers_first:
-                    return "the last tile after several doubles goes on the first of them"
-                if rules.double_answer == "own" and turn.drawn is None and not answers_first:
-                    return "the own double must be answered first"
-            elif rules.double_answer == "own" and turn.drawn is None and not answers_newest:
-                return "the own double must be answered first"
+            if rules.double_answer == "chickenfoot":
+                return None if answers_newest else "the chickenfoot comes first"
+            if rules.double_answer == "own" and turn.drawn is None and not answers_first:
+                return "the own double that doubles_order puts first must be answered first"
+            if rules.extra_after_doubles == "first" and turn.doubles >= 2 and not is_double and not answers_first:
+                return "the last tile after several doubles goes on the first of them"
         return None
 
     # Playing.

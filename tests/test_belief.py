@@ -280,7 +280,7 @@ def test_an_observation_that_no_deal_agrees_with_is_refused() -> None:
     hand = [tile for tile in TILES[:28] if tile not in sixes][:13]
     events = [Event("draw", 1), Event("mark", 1), Event("mark", 0)]
     view = Observation.replay(rules, 6, 0, 1, hand, events)
-    with pytest.raises(ValueError, match="no deal agrees with what seat 1 has seen"):
+    with pytest.raises(ValueError, match="no deal agrees with what seat 0 has seen"):
         Belief(view)
 
 

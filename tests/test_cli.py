@@ -71,6 +71,15 @@ def test_rules_shows_presets_and_options(players: str, capsys: pytest.CaptureFix
         assert f"\n{option} " in first and f"\n{option} " in second
         assert MEANINGS[option].split()[0] in second
     assert re.search(r"first_turn +chain +chain +(single|-)", first)
+    assert re.search(r"starter=holder +hub=dealt +a placed hub", second)
+
+
+def test_a_rule_that_takes_another_along_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["perft", "1", "--rule", "first_turn=chain"]) == 0
+    told = capsys.readouterr()
+    assert told.err == "--rule first_turn=chain takes first_turn_places=own along: a chain lies on the own train\n"
+    assert run(["perft", "1", "--rule", "first_turn=chain", "--rule", "first_turn_places=own"]) == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_perft_counts(capsys: pytest.CaptureFixture[str]) -> None:

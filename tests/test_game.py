@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 import random
 
 import pytest
 
+from caboose.engine.belief import Belief
 from caboose.engine.deal import Deal
 from caboose.engine.game import Game
 from caboose.engine.round import Round
 from caboose.engine.rules import PRESETS, Rules
+from caboose.protocol.observation import observation_lines
 from reference import ReferenceGame
 
 
@@ -215,3 +218,32 @@ def test_nothing_comes_after_the_last_round() -> None:
     assert game.round.hub == 12
     with pytest.raises(ValueError, match="over"):
         game.finish_round([1, 2])
+
+
+def test_what_a_seat_sees_in_a_later_round_has_the_scores_before_it() -> None:
+    """However one asks: a game, its round, a copy or a pickle of that, or a world that agrees with what was seen."""
+    game = Game(Rules.of("family", 3, set=6, hand=4), seed=3)
+    assert game.observe(0).past_scores == ()
+    rows = [[1, 2, 3], [4, 0, 6]]
+    for row in rows:
+        game.finish_round(row)
+    round_ = game.round
+    seen = game.observe(1)
+    assert seen.past_scores == game.scores == ((1, 2, 3), (4, 0, 6))
+    for other in (round_, round_.copy(), pickle.loads(pickle.dumps(round_)), Belief(seen).sample(5)):
+        assert other.past_scores == game.scores
+        assert other.observe(1) == seen
+    assert round_.observe(1, [[0, 0, 0]]).past_scores == ((0, 0, 0),)
+    lines = observation_lines(seen)
+    assert f"round 3 hub 4 starter {round_.starter + 1}" in lines
+    assert [line for line in lines if line.startswith("scores")] == ["scores 1 2 3", "scores 4 0 6"]
+
+
+def test_scores_that_a_round_does_not_take() -> None:
+    game = Game(Rules.of("family", 3, set=6, hand=4), seed=3)
+    for rows in ([[1, 2]], [[1, 2, -3]], [[1, 2, 3], []]):
+        with pytest.raises(ValueError, match="scores of round"):
+            Round(game.rules, game.deal, rows)
+    for seat in (-1, 3):
+        with pytest.raises(ValueError, match="expected 0 to 2"):
+            game.observe(seat)

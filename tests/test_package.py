@@ -17,10 +17,13 @@ from pathlib import Path
 
 import pytest
 
+import caboose
+
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("engine", "protocol", "bots", "arena")
 COMPILED = sorted(f"{path.parent.name}/{path.stem}" for path in ROOT.glob("*/*.pyx"))
 PROGRAM = "protocol/keeper"
+LINKS = ROOT / "build" / "pkg"
 NOT_SOURCE = shutil.ignore_patterns(".*", "keeper", "build", "dist", "*.egg-info", "*.so", "__pycache__")
 
 
@@ -34,11 +37,12 @@ def run(*command: str | Path, cwd: Path) -> str:
 def package_files() -> set[str]:
     """All that an installed package has besides the compiled modules, as paths under ``caboose/``."""
     kinds = {".py", ".pyi", ".pxd", ".h", ".tsv", ".css", ".gz", ".typed"}
-    return {
+    files = {"caboose/__init__.py", "caboose/py.typed"}
+    return files | {
         f"caboose/{path.relative_to(ROOT).as_posix()}"
         for package in PACKAGES
         for path in (ROOT / package).rglob("*")
-        if path.suffix in kinds
+        if path.suffix in kinds or path.name == "py.typed"
     }
 
 
@@ -56,7 +60,24 @@ def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_version_is_that_of_pyproject() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert version("caboose") == project["version"]
+    assert version("caboose") == caboose.__version__ == project["version"]
+    with pytest.raises(AttributeError, match="no attribute 'version'"):
+        caboose.version  # noqa: B018
+
+
+def test_who_does_not_ask_for_the_version_does_not_wait_for_it() -> None:
+    code = "import sys, caboose; assert 'importlib.metadata' not in sys.modules; print(caboose.__version__)"
+    code = f"import sys; sys.path.append({str(LINKS)!r}); {code}"
+    assert run(sys.executable, "-S", "-c", code, cwd=ROOT) == "unknown\n"
+
+
+def test_type_checkers_find_what_is_installed() -> None:
+    """They know of no import hooks: they look into folders, and into those that .pth files name."""
+    finder = pytest.importorskip("mypy.modulefinder")
+    folders = [folder for some in finder.get_search_dirs(sys.executable) for folder in some]
+    cache = finder.FindModuleCache(finder.SearchPaths((), (), tuple(folders), ()), None, None)
+    for name in ("caboose", *(f"caboose.{name.replace('/', '.')}" for name in COMPILED)):
+        assert isinstance(cache.find_module(name), str), name
 
 
 @pytest.mark.parametrize("name", PACKAGES)
@@ -79,7 +100,8 @@ def test_every_package_is_typed() -> None:
 
 def test_sdist_has_all_sources_and_nothing_built(sdist: Path) -> None:
     files = {path.relative_to(sdist).as_posix() for path in sdist.rglob("*") if path.is_file()}
-    needed = {name.removeprefix("caboose/") for name in package_files()}
+    needed = {name.removeprefix("caboose/") for name in package_files()} - {"__init__.py", "py.typed"}
+    needed |= {"package/__init__.py", "package/py.typed"}
     needed |= {f"{name}.pyx" for name in COMPILED} | {f"{PROGRAM}.c11"}
     needed |= {"pyproject.toml", "setup.py", "README.md", "LICENSE", "CHANGELOG.md", "Makefile", "tests/conftest.py"}
     assert needed - files == set()

@@ -127,7 +127,9 @@ def test_a_go_is_read_back(number: int, limits: Limits) -> None:
 
 def test_limits_are_rounded_down_to_whole_milliseconds() -> None:
     assert messages.go_line(3, Limits(movetime=19.99)) == "go 3 movetime 19"
-    assert messages.go_line(3, Limits(clock=-2.5, increment=0.5)) == "go 3 clock 0 increment 0"
+    overdrawn = Limits(clock=0, increment=0.5)
+    overdrawn.clock = -2.5
+    assert messages.go_line(3, overdrawn) == "go 3 clock 0 increment 0"
     assert messages.go_line(3, Limits(movetime=float("inf"))) == "go 3 movetime 999999999999999"
 
 

@@ -10,7 +10,19 @@ from typing import Any
 
 import pytest
 
-from caboose.engine.rules import BLANKS, CHOICES, MEANINGS, OPTIONS, PRESETS, SETS, Rules, RulesError, tiles_in_set
+from caboose.engine.rules import (
+    BLANKS,
+    CHOICES,
+    MEANINGS,
+    OPTIONS,
+    PARTNERS,
+    PRESETS,
+    SETS,
+    Rules,
+    RulesError,
+    taken_along,
+    tiles_in_set,
+)
 from comparing import random_rules
 
 PAGE = Path(__file__).parents[1] / "docs" / "rules.md"
@@ -124,13 +136,53 @@ def test_every_option_has_a_meaning() -> None:
 def test_every_value_of_every_option_can_be_set_on_its_own() -> None:
     for name, values in CHOICES.items():
         for value in values:
-            # Two values need a companion, by RULES.md §3.
-            companions = {"holder": {"hub": "dealt"}, "chain": {"first_turn_places": "own"}}.get(value, {})
-            assert getattr(Rules.of("family", 4, **{name: value}, **companions), name) == value
+            assert getattr(Rules.of("family", 4, **{name: value}), name) == value
     for blank in BLANKS:
         assert Rules.of("family", 4, blank=blank).blank == blank
     for top in SETS:
         assert Rules.of("family", 2, set=top, hand=5).set == top
+
+
+@pytest.mark.parametrize(
+    "preset, options, taken",
+    [
+        ("family", {"first_turn": "chain"}, {"first_turn_places": "own"}),
+        ("classic", {"first_turn_places": "any"}, {"first_turn": "single"}),
+        ("tournament", {"first_turn_places": "any"}, {"first_turn": "single"}),
+        ("tournament", {"starter": "holder"}, {"hub": "dealt"}),
+        ("family", {"starter": "holder", "first_turn": "chain"}, {"hub": "dealt", "first_turn_places": "own"}),
+        ("family", {"first_turn": "chain", "first_turn_places": "own"}, {}),
+        ("family", {"starter": "holder", "engine": "dealt"}, {}),
+        ("classic", {"first_turn": "chain"}, {}),
+        ("family", {"first_turn": "single", "first_turn_places": None}, {}),
+    ],
+)
+def test_an_option_takes_its_only_partner_along_and_says_so(
+    preset: str, options: dict[str, Any], taken: dict[str, str]
+) -> None:
+    rules = Rules.of(preset, 4, **options)
+    assert rules == Rules.of(preset, 4, **options | taken)
+    partners = taken_along(preset, **options)
+    assert {partner.other: partner.wanted for partner in partners} == taken
+    for partner in partners:
+        assert str(partner).startswith(f"{partner.option}={partner.value} takes {partner.other}={partner.wanted} along")
+    words = [f"{name}={value}" for name, value in options.items() if value is not None]
+    assert Rules.parse(" ".join([preset, *words])) == rules
+    assert Rules.parse(str(rules)) == rules
+
+
+def test_a_change_of_rules_takes_partners_along_too() -> None:
+    chain = Rules.of("family", 4).with_options(first_turn="chain")
+    assert (chain.first_turn, chain.first_turn_places) == ("chain", "own")
+    anywhere = chain.with_options(first_turn_places="any")
+    assert (anywhere.first_turn, anywhere.first_turn_places) == ("single", "any")
+    with pytest.raises(RulesError, match="a chain lies on the own train"):
+        chain.with_options(first_turn="chain", first_turn_places="any")
+
+
+def test_two_partners_that_make_sense_are_left_to_choose() -> None:
+    with pytest.raises(RulesError, match="Give starter=lot or starter=rotate, or hub=dealt"):
+        Rules.of("classic", 4, hub="placed")
 
 
 @pytest.mark.parametrize("rounds", [1, 2, 7, 13])
@@ -164,8 +216,12 @@ def test_a_bad_word_is_refused_and_the_allowed_ones_named(name: str, value: obje
         ({"hand": -3}, ["hand=-3"]),
         ({"hand": "many"}, ["hand='many'"]),
         ({"hub": "dealt", "hand": 1}, ["hand=1", "2 to 22", "hub=dealt"]),
-        ({"starter": "holder"}, ["starter=holder", "hub=dealt", "lot", "rotate"]),
-        ({"first_turn": "chain"}, ["first_turn=chain", "first_turn_places=own", "first_turn=single"]),
+        ({"starter": "holder", "hub": "placed"}, ["starter=holder", "hub=dealt", "lot", "rotate"]),
+        (
+            {"first_turn": "chain", "first_turn_places": "any"},
+            ["first_turn=chain", "first_turn_places=own", "first_turn=single"],
+        ),
+        ({"starter": "holder", "hand": 1}, ["hand=1", "2 to 22", "hub=dealt"]),
         ({"set": 6}, ["double-6", "15 tiles", "at most 6"]),
         ({"colour": "red"}, ["colour", *OPTIONS]),
         ({"first_trun": "chain"}, ["first_trun", "did you mean 'first_turn'"]),
@@ -279,7 +335,7 @@ def test_with_options_changes_what_is_given_and_checks_the_whole() -> None:
     assert (changed.blank, changed.hub, changed.hand) == (25, "dealt", rules.hand)
     assert rules.blank == 50
     with pytest.raises(RulesError, match="hub=dealt"):
-        rules.with_options(starter="holder")
+        rules.with_options(starter="holder", hub="placed")
     with pytest.raises(RulesError, match="2 to 12"):
         rules.with_options(players=13)
     with pytest.raises(RulesError, match="unknown rule option"):
@@ -334,3 +390,9 @@ def test_the_page_has_every_option_with_every_value_and_where_it_comes_from() ->
             assert preset in rows[name][value] or "all presets" in rows[name][value] or "others" in rows[name][value]
     assert set(rows["blank"]) == set(map(str, BLANKS))
     assert set(rows["set"]) == set(map(str, SETS))
+
+
+def test_the_page_has_every_partner() -> None:
+    section = PAGE.read_text(encoding="utf-8").partition("## 6. Options")[2].partition("## 7")[0]
+    told = [line[2:].replace("`", "") for line in section.splitlines() if " along: " in line]
+    assert told == list(map(str, PARTNERS))

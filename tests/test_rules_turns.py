@@ -386,29 +386,69 @@ def test_under_own_an_empty_boneyard_gives_the_marker_at_once(make: MakeRound) -
     assert game.legal_moves() == ["3-0@1", "3-1@1", "3-2@1", "3-4@1", "3-5@1"]
 
 
+BOTH_EXTRAS = pytest.mark.parametrize("extra", ["anywhere", "first"])
+
+
 @on_both
-@pytest.mark.parametrize("extra, answer", [("anywhere", "5-4@M"), ("first", "3-4@1")])
-def test_under_own_after_a_drawn_double_the_newest_or_the_first_is_answered(
-    make: MakeRound, extra: str, answer: str
+@BOTH_EXTRAS
+@pytest.mark.parametrize("order, answer", [("fifo", "3-4@1"), ("lifo", "5-0@M")])
+def test_under_own_doubles_order_says_which_of_two_doubles_a_hand_answers(
+    make: MakeRound, order: str, answer: str, extra: str
 ) -> None:
-    rules = family(2, 4, double_answer="own", extra_after_doubles=extra)
-    drawn, _, _ = answer.partition("@")
-    game = make(rules, staged(rules, ["6-3 3-3 0-0 0-1", "6-5 1-1 0-2 1-2"], boneyard=f"5-5 {drawn}"))
+    """``extra_after_doubles`` is about the tile after several doubles, and not about which of them comes first."""
+    rules = family(2, 4, double_answer="own", doubles_order=order, extra_after_doubles=extra)
+    game = make(rules, staged(rules, ["6-3 3-3 0-0 5-0", "6-5 1-1 0-2 1-2"], boneyard="5-5 3-4"))
     play(game, "6-3@1 6-5@M 3-3@1 5-5@M")
-    assert tail(game, 1)[0].startswith("1:draw")
+    # Under fifo 5-0 may not be played: seat 1 draws 3-4.
+    assert tail(game, 1) == ["1:draw=3-4" if order == "fifo" else "1:5-5@M"]
+    assert game.turn == 0
     assert game.legal_moves() == [answer]
 
 
 @on_both
-@pytest.mark.parametrize("extra, moves", [("anywhere", ["5-0@M"]), ("first", ["3-4@1"])])
-def test_under_own_a_hand_tile_answers_the_newest_double_or_the_first(
-    make: MakeRound, extra: str, moves: list[str]
+@BOTH_EXTRAS
+def test_under_own_the_oldest_of_two_doubles_is_answered(make: MakeRound, extra: str) -> None:
+    """1-2 fits the newer double, and yet 5 must be answered."""
+    options = {"first_turn": "single", "first_turn_places": "any", "double_answer": "own", "doubles_order": "fifo"}
+    rules = tournament(2, 4, extra_after_doubles=extra, **options)
+    game = make(rules, staged(rules, ["6-5 5-5 1-2 0-3", "6-1 4-4 3-3 2-2"], boneyard="1-1 0-5"))
+    play(game, "6-5@1 6-1@M 5-5@1 1-1@M")
+    assert tail(game, 3) == ["1:draw=1-1", "1:1-1@M", "1:draw=0-5"]
+    assert game.legal_moves() == ["5-0@1"]
+    play(game, "5-0@1")
+    assert doubles(game) == [(MEXICAN, 1, 1)]
+    assert tail(game, 2)[0].startswith("2:draw")
+
+
+@on_both
+@BOTH_EXTRAS
+@pytest.mark.parametrize("order, answer", [("fifo", "4-1@1"), ("lifo", "5-0@2")])
+def test_under_own_one_of_three_doubles_is_answered(make: MakeRound, order: str, answer: str, extra: str) -> None:
+    rules = family(2, 6, double_answer="own", doubles_order=order, extra_after_doubles=extra)
+    hands = ["6-4 4-4 6-3 5-0 0-1 0-2", "6-5 1-1 1-2 2-2 6-2 6-1"]
+    game = make(rules, staged(rules, hands, boneyard="6-0 3-3 5-5 4-1"))
+    play(game, "6-4@1 6-5@2 6-3@M 4-4@1 3-3@M 5-5@2")
+    assert doubles(game) == [(0, 4, 1), (MEXICAN, 3, 1), (1, 5, 1)]
+    assert game.legal_moves() == [answer]
+
+
+@on_both
+@pytest.mark.parametrize(
+    "extra, drawn, moves",
+    [
+        ("anywhere", "5-4", ["5-4@M"]),
+        ("anywhere", "3-5", ["3-5@1", "5-3@M"]),
+        ("first", "3-5", ["3-5@1"]),
+        ("first", "3-4", ["3-4@1"]),
+    ],
+)
+def test_under_own_where_a_tile_goes_that_is_drawn_after_two_doubles(
+    make: MakeRound, extra: str, drawn: str, moves: list[str]
 ) -> None:
     rules = family(2, 4, double_answer="own", extra_after_doubles=extra)
-    game = make(rules, staged(rules, ["6-3 3-3 0-0 5-0", "6-5 1-1 0-2 1-2"], boneyard="5-5 3-4"))
+    game = make(rules, staged(rules, ["6-3 3-3 0-0 0-1", "6-5 1-1 0-2 1-2"], boneyard=f"5-5 {drawn}"))
     play(game, "6-3@1 6-5@M 3-3@1 5-5@M")
-    # Under `first` 5-0 may not be played: seat 1 draws 3-4.
-    assert game.turn == 0
+    assert tail(game, 1) == [f"1:draw={'-'.join(sorted(drawn.split('-')))}"]
     assert game.legal_moves() == moves
 
 

@@ -224,7 +224,7 @@ def test_a_level_plays_nothing_that_it_takes_for_bad() -> None:
         for number in second:
             said: list[Info] = []
             move = create("mcts", Level=number, Seed=seed).choose(seen, Limits(report=said.append))
-            score = {candidate.move: candidate.value for candidate in said[-1].candidates}
+            score = {candidate.move: candidate.score for candidate in said[-1].candidates}
             lost = {move: max(score.values()) - value for move, value in score.items()}
             assert lost[move] <= LEVELS[number].slip
             second[number] += lost[move] > 0

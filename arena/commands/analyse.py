@@ -52,6 +52,7 @@ from caboose.arena.subjects import (
     subject_of_table,
 )
 from caboose.engine.search import INFERENCE, MAX_THREADS
+from caboose.engine.seats import written
 from caboose.protocol.records import RecordError
 
 POSITION_NODES: Final = 20_000
@@ -208,7 +209,7 @@ def report_position(subject: Subject, effort: Effort, *, top: int, inference: fl
         if view.turn == view.seat:
             choice, interrupted = think(subject, effort, top)
     except ValueError as error:
-        raise RunError(f"{subject.title}: {error}") from None
+        raise RunError(f"{subject.title}: {written(error)}") from None
     if as_json:
         print_json(
             {

@@ -60,6 +60,7 @@ from caboose.arena.report import (
 )
 from caboose.arena.results import result_text, temporary_beside, write_result
 from caboose.arena.scaling import HERE, measure_speed, parse_reference
+from caboose.engine.blanks import BLANKS
 from caboose.protocol.referee import FAULT_POLICIES
 from caboose.protocol.timing import DEFAULT_GUARD, DEFAULT_MARGIN, DEFAULT_STARTUP
 
@@ -336,7 +337,7 @@ def make_seed(text: str | None) -> int:
         return secrets.randbits(SEED_BITS)
     given = text
     if text == "-":
-        given = "" if sys.stdin is None else sys.stdin.readline(MAX_SEED + 2).strip()
+        given = "" if sys.stdin is None else sys.stdin.readline(MAX_SEED + 2).strip(BLANKS)
     if not (given.isascii() and given.isdigit() and len(given) <= MAX_SEED):
         where = "--seed -: standard input begins with" if text == "-" else "--seed"
         raise CallError(

@@ -17,6 +17,7 @@ from caboose.engine.rules import (
     MEANINGS,
     MIN_PLAYERS,
     OPTIONS,
+    PARTNERS,
     PRESETS,
     SETS,
     Rules,
@@ -34,6 +35,8 @@ def rules(
     console.print(_presets(players))
     console.print()
     console.print(_options())
+    console.print()
+    console.print(_partners())
     console.print()
     console.print("For example: caboose match mcts planner --preset classic --rule blank=25")
 
@@ -73,6 +76,17 @@ def _options() -> Table:
     }
     for name in OPTIONS:
         table.add_row(name, numbers.get(name) or " ".join(CHOICES[name]), MEANINGS[name])
+    return table
+
+
+def _partners() -> Table:
+    """A row for each value that takes another along."""
+    table = _table("What takes another option along when it is set alone")
+    table.add_column("option", style="bold", no_wrap=True)
+    table.add_column("takes along", no_wrap=True)
+    table.add_column("since")
+    for partner in PARTNERS:
+        table.add_row(f"{partner.option}={partner.value}", f"{partner.other}={partner.wanted}", partner.why)
     return table
 
 

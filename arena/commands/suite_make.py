@@ -128,7 +128,7 @@ def make(
         if name not in BOTS:
             raise CallError(f"--by {name}: expected one of {', '.join(BOTS)}")
     tables = [
-        make_rules(each, count, {"set": set}, rule or [])
+        make_rules(each, count, {"set": set}, rule or [], quiet=count != (players or [4])[0])
         for each in dict.fromkeys(preset or ["family"])
         for count in dict.fromkeys(players or [4])
     ]

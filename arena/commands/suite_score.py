@@ -246,6 +246,8 @@ def _with_limits(
     for limit, numbers in zip(limits, targets, strict=True):
         for number in numbers:
             try:
+                if not limit.value.isascii() or "_" in limit.value or limit.value != limit.value.strip():
+                    raise ValueError  # Python's numbers are more than ours
                 given[number][limit.name] = float(limit.value) if limit.name == "movetime" else int(limit.value)
             except ValueError:
                 raise CallError(f"{limit}: expected a number") from None

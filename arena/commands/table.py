@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from caboose.arena.errors import CallError
-from caboose.engine.rules import MAX_PLAYERS, MIN_PLAYERS, OPTIONS, PRESETS, SETS, Rules, RulesError
+from caboose.engine.rules import MAX_PLAYERS, MIN_PLAYERS, OPTIONS, PRESETS, SETS, Rules, RulesError, taken_along
 
 PANEL = "The table"
 
@@ -28,9 +28,16 @@ RoundsOption = Annotated[
 PLAYERS_RANGE = f"{MIN_PLAYERS} to {MAX_PLAYERS}"
 
 
-def make_rules(preset: str, players: int, named: Mapping[str, int | str | None], options: Sequence[str]) -> Rules:
+def make_rules(
+    preset: str,
+    players: int,
+    named: Mapping[str, int | str | None],
+    options: Sequence[str],
+    *,
+    quiet: bool = False,
+) -> Rules:
     """The rules that a call asks for: ``named`` are those that have options of their own, ``options`` the others as
-    ``name=value``. Raises ``CallError``."""
+    ``name=value``. Unless ``quiet``, says on standard error what these take along. Raises ``CallError``."""
     values: dict[str, object] = {name: value for name, value in named.items() if value is not None}
     for text in options:
         name, equals, value = text.partition("=")
@@ -42,6 +49,10 @@ def make_rules(preset: str, players: int, named: Mapping[str, int | str | None],
             raise CallError(f"--rule {text}: {name} is given twice")
         values[name] = value
     try:
-        return Rules.of(preset, players, **values)
+        rules = Rules.of(preset, players, **values)
     except RulesError as error:
         raise CallError(str(error)) from None
+    if not quiet:
+        for partner in taken_along(preset, **values):
+            typer.echo(f"--rule {partner}", err=True)
+    return rules

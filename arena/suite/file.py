@@ -19,9 +19,11 @@ from caboose.arena.errors import CallError, RunError, cause
 from caboose.arena.output import json_text
 from caboose.arena.reading import open_input, read_lines
 from caboose.arena.suite.suite import FORMAT, PHASES, Header, Loss, Place, Position, Suite
+from caboose.engine.blanks import words_of
 from caboose.engine.moves import Move
 from caboose.engine.round import Observation
 from caboose.engine.rules import Rules
+from caboose.engine.seats import written
 from caboose.protocol.notation import event_text, parse_event, parse_move, parse_tile
 
 STANDARD: Final = "standard"  # the name of the suite in the package
@@ -224,7 +226,7 @@ def read_place(content: Mapping[str, Any]) -> Place:
     except FieldError:
         raise
     except ValueError as error:
-        raise FieldError(f"the position makes no sense: {error}") from None
+        raise FieldError(f"the position makes no sense: {written(error)}") from None
     if len(legal) < 2:
         raise FieldError(f"events: the seat has {len(legal)} legal moves then, expected a choice of at least 2")
     return Place(view, _text(content, "deal"), phase)
@@ -291,7 +293,7 @@ def _number(content: Mapping[str, Any], key: str, least: int) -> int:
 
 def _words(content: Mapping[str, Any], key: str, parse: Callable[[str], _T]) -> list[_T]:
     items = []
-    for number, word in enumerate(_text(content, key).split(), 1):
+    for number, word in enumerate(words_of(_text(content, key)), 1):
         try:
             items.append(parse(word))
         except ValueError as error:
