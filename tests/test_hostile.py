@@ -193,8 +193,8 @@ def test_a_match_with_a_hostile_engine(words: str, tmp_path: Path, call: Call) -
     call("analyse", record, "--nodes", "1", width=80)
 
 
-@heard
-def test_a_hostile_answer(words: str, tmp_path: Path, call: Call) -> None:
+def test_a_hostile_answer(tmp_path: Path, call: Call) -> None:
+    words = HEARD["all"]
     command = shlex.join(engine_of(tmp_path, words, answer=f"bestmove {words}", stderr="\x1b]0;t\x07 [/x]\u202e"))
     told = call(
         "match", command, "random", "--players", "2", "--rounds", "1", "--nodes", "1", "--blocks", "1", "--seed", "1",
@@ -236,8 +236,8 @@ def look_at(folder: Path, call: Call) -> None:
     check_page(page.read_text(encoding="utf-8"), "")
 
 
-@heard
-def test_other_commands_with_a_hostile_engine(words: str, tmp_path: Path, call: Call) -> None:
+def test_other_commands_with_a_hostile_engine(tmp_path: Path, call: Call) -> None:
+    words = HEARD["all"]
     command = shlex.join(engine_of(tmp_path, words))
     table = ("--players", "2", "--rounds", "1", "--nodes", "1")
     told = call("compare", command, "random", *table, "--max-blocks", "2", "--seed", "1", codes=(0, 1, 3))
@@ -398,9 +398,9 @@ def test_a_list_whose_name_leads_elsewhere(stranger: tuple[Path, sqlite3.Connect
     assert "secret\n" not in call("ladder", "export", folder, "--to", "records", codes=(1,))
 
 
-@read
-def test_hostile_descriptions(words: str, tmp_path: Path, call: Call) -> None:
+def test_hostile_descriptions(tmp_path: Path, call: Call) -> None:
     """In every place of ``ladder.toml`` and of a study where text may stand."""
+    words = READ["all"]
     text = json.dumps(words.encode("utf-8", "replace").decode(), ensure_ascii=False).replace("\x7f", "\\u007f")
     folder = tmp_path / "ladder"
     engine = '[[engine]]\nname = "a"\n'
@@ -481,8 +481,8 @@ def test_deep_and_large_values(text: str, tmp_path: Path, call: Call) -> None:
 # ------------------------------------------------------------------------------------------------------- calls
 
 
-@read
-def test_hostile_arguments(words: str, tmp_path: Path, call: Call) -> None:
+def test_hostile_arguments(tmp_path: Path, call: Call) -> None:
+    words = READ["all"]
     # As the system gives a program what is no UTF-8; it has no NUL.
     words = words.replace("\0", "").encode("utf-8", "surrogatepass").decode("utf-8", "surrogateescape")
     wrong = (1, 2, 3)
