@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from caboose.arena.bootstrap import CONFIDENCE, Estimate, Floats, Integers, grouped
-from caboose.arena.games import NOBODY, Games
-from caboose.arena.luce import distinct
+from caboose.arena.games import NOBODY, Games, distinct
 
 _ROUNDING: Final = 1e-10  # of a variance: margins are kept in 24 bits
 
