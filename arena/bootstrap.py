@@ -109,9 +109,9 @@ def estimate(value: float, replicates: Floats, blocks: int) -> Estimate:
 def superiority(replicates: Floats, tolerance: float) -> Floats:
     """The share of replicates in which the row's contestant is above the column's: (contestants, contestants).
 
-    ``replicates``: (replicates, contestants); those in which one of the two is not a number do not count. Differences up
-    to ``tolerance`` are ties and count half; so does the diagonal. With n replicates, a share is known no closer to 0
-    and 1 than 1/(2n), and says so. Not a number where one is in none.
+    ``replicates``: (replicates, contestants); those in which one of the two is not a number do not count. Differences
+    up to ``tolerance`` are ties and count half; so does the diagonal. With n replicates, a share is known no closer to
+    0 and 1 than 1/(2n), and says so. Not a number where one is in none.
     """
     contestants = replicates.shape[1]
     shares = np.full((contestants, contestants), 0.5)

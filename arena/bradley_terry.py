@@ -95,11 +95,13 @@ class Pairs:
 
     def total(self) -> tuple[Floats, Floats]:
         """Points and meetings of all groups: (pairs,) each."""
-        return tuple(np.asarray(part.sum(axis=0), float).ravel() for part in (self.points, self.meetings))  # type: ignore[return-value]
+        points, meetings = (np.asarray(part.sum(axis=0), float).ravel() for part in (self.points, self.meetings))
+        return points, meetings
 
     def weighted(self, weights: Floats) -> tuple[Floats, Floats]:
         """The same where each group counts so many times, ``weights``: (weightings, groups); (weightings, pairs)."""
-        return tuple((part.T @ weights.T).T for part in (self.points, self.meetings))  # type: ignore[return-value]
+        points, meetings = ((part.T @ weights.T).T for part in (self.points, self.meetings))
+        return points, meetings
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +206,8 @@ def strengths(met: Met, prior: float | None = None) -> Floats:
     """λ of each contestant, (contestants,), without what faults cost; see ``rated``. The mean of those that met others
     is 0 where there is no ghost; ``prior`` None: a ghost is there only if it is needed."""
     points, meetings = met.pairs.total()
-    return _solved(met, points[None], meetings[None], np.zeros(met.contestants), _ghost(met, prior))[0]
+    found: Floats = _solved(met, points[None], meetings[None], np.zeros(met.contestants), _ghost(met, prior))[0]
+    return found
 
 
 def resolved(met: Met, weights: Floats, start: Floats, prior: float = PRIOR) -> Floats:

@@ -60,16 +60,25 @@ class FirstFit:
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """How well ratings fit. ``pairs`` were compared, those that are furthest off are in ``worst``; ``excess`` and
-    ``typical`` are None where no pair is more than a rating needs. ``kappa`` is that of first places, ``first`` by
-    contestant."""
+    """How well ratings fit.
+
+    ``pairs`` were compared, ``freedom`` more of them than ratings need, and those that are furthest off are in
+    ``worst``; ``excess`` and ``typical`` are None without freedom. ``kappa`` is that of first places, ``first`` by
+    contestant.
+    """
 
     pairs: int
+    freedom: int
     excess: float | None
     typical: float | None
     worst: tuple[PairFit, ...]
     kappa: Estimate
     first: tuple[FirstFit, ...]
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether pairs are further off than chance should let them: by three standard errors."""
+        return self.excess is not None and self.excess > 1 + 3 * math.sqrt(2 / self.freedom)
 
 
 class FirstPlaces:
@@ -122,8 +131,8 @@ class FirstPlaces:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """First places. ``member``: (tables, seats), who sits at each kind of table; ``came``: (groups, tables), in how many
-    games; ``won``: (groups, contestants), the first places, shared by those that tie."""
+    """First places. ``member``: (tables, seats), who sits at each kind of table; ``came``: (groups, tables), in how
+    many games; ``won``: (groups, contestants), the first places, shared by those that tie."""
 
     member: npt.NDArray[np.int32]
     came: csr_matrix
@@ -138,12 +147,13 @@ class Tables:
         return (self.came @ self._by_contestant(odds)).toarray(), self.came @ mean, self.came @ variance
 
     def drift(self, worth: Floats, kappa: float) -> Floats:
-        """The derivative by each λ of Σ λ of who is first, less its expectation under odds exp(κ λ): (contestants,)."""
+        """The derivative by each λ of Σ λ of who is first less its expectation at odds exp(κ λ): (contestants,)."""
         odds, value = self._odds(kappa * worth)
         mean = (odds * value).sum(axis=1, keepdims=True)
         count = np.asarray(self.came.sum(axis=0)).ravel()
-        total: Floats = count @ self._by_contestant(odds * (1 + value - mean))
-        return self.won.sum(axis=0) - total
+        total = np.asarray(count @ self._by_contestant(odds * (1 + value - mean)), float)
+        found: Floats = self.won.sum(axis=0) - total
+        return found
 
     def seats(self) -> tuple[Floats, Integers]:
         """How many seats each contestant had, and in how many groups it had any."""
@@ -168,12 +178,10 @@ class Tables:
 
 def check_fit(met: Met, places: Tables, worth: Floats, most: int = 10) -> Fit:
     """How well ``worth``, the λ that ``strengths`` found for ``met``, fits; ``worst`` has at most so many pairs."""
-    pairs, excess, typical, worst = _pairs(met, worth, most)
-    kappa, first = _first(met, places, worth)
-    return Fit(pairs, excess, typical, worst, kappa, first)
+    return Fit(*_pairs(met, worth, most), *_first(met, places, worth))
 
 
-def _pairs(met: Met, worth: Floats, most: int) -> tuple[int, float | None, float | None, tuple[PairFit, ...]]:
+def _pairs(met: Met, worth: Floats, most: int) -> tuple[int, int, float | None, float | None, tuple[PairFit, ...]]:
     pairs = met.pairs
     ahead = expit(worth[pairs.first] - worth[pairs.second])
     residuals = (pairs.points - pairs.meetings.multiply(ahead[None])).tocsr()
@@ -183,7 +191,7 @@ def _pairs(met: Met, worth: Floats, most: int) -> tuple[int, float | None, float
     blocks = np.asarray((pairs.meetings > 0).sum(axis=0)).ravel()
     known = np.flatnonzero((blocks >= FEWEST) & (squares > 0))
     if not len(known):
-        return 0, None, None, ()
+        return 0, 0, None, None, ()
     z = off[known] / np.sqrt(squares[known])
     freedom = len(known) - len(np.unique([pairs.first[known], pairs.second[known]])) + 1
     excess = typical = None
@@ -200,7 +208,7 @@ def _pairs(met: Met, worth: Floats, most: int) -> tuple[int, float | None, float
         error = math.sqrt(float((column**2).sum()) * count / (count - 1)) / meetings[pair]
         names = int(pairs.first[pair]), int(pairs.second[pair])
         worst.append(PairFit(*names, _student(share, error, count), float(ahead[pair]), float(z[at]), count))
-    return len(known), excess, typical, tuple(worst)
+    return len(known), freedom, excess, typical, tuple(worst)
 
 
 def _first(met: Met, places: Tables, worth: Floats) -> tuple[Estimate, tuple[FirstFit, ...]]:

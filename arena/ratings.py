@@ -38,8 +38,8 @@ from caboose.arena.games import NOBODY, Games
 ELO: Final = 400 / math.log(10)  # of one unit of λ
 SAME: Final = 1e-6  # Elo; ratings that differ less are the same but for rounding
 
-# A bootstrap solves the model anew in each replicate while replicates × (contestants² + pairs) are not more; else it goes
-# by the first derivative, which costs next to nothing.
+# A bootstrap solves the model anew in each replicate while replicates × (contestants² + pairs) are not more; else it
+# goes by the first derivative, which costs next to nothing.
 _MOST_SOLVED: Final = 4_000_000
 Mask = npt.NDArray[np.bool_]
 _CELLS: Final = 1 << 20  # blocks × contestants looked at in one go
@@ -57,11 +57,11 @@ class Standing:
     games: int
     blocks: int
     uncounted: int
+    ranked: bool
     rating: Estimate
     margin: Estimate
     rounds_won: Estimate
     games_won: Estimate
-    ranked: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,10 +128,10 @@ def standings(
     """How ``contestants`` contestants, numbered from 0, stand after ``games``.
 
     ``anchor`` is the number of the contestant whose rating is ``level``; None: the mean of those in ``mean_of``, a mask
-    of the contestants, that have ``fewest`` blocks is; of all that played where there is none. Who has fewer blocks is
-    provisional. ``replicates`` is the size of the bootstrap, at least 2, ``seed`` its seed, ``prior`` as in
-    ``bradley_terry.strengths``; ``fit`` asks how well it fits. Raises ``ValueError`` when a number of a contestant is too
-    high, or the anchor has no game that counts.
+    of the contestants, that have ``fewest`` blocks is; of all that played where there is none. Only blocks with a game
+    without a fault count for that, and who has fewer is provisional. ``replicates`` is the size of the bootstrap, at
+    least 2, ``seed`` its seed, ``prior`` as in ``bradley_terry.strengths``; ``fit`` asks how well it fits. Raises
+    ``ValueError`` when a number of a contestant is too high, or the anchor has no game that counts.
     """
     groups = grouped(games.block)
     tally = Tally(contestants, groups.of_block)
@@ -167,6 +167,7 @@ class Tally:
         self._sums = np.zeros((3, groups, contestants))
         self._seats = np.zeros(contestants, np.int64)
         self._uncounted = np.zeros(contestants, np.int64)
+        self._clean = np.zeros(contestants, np.int64)  # blocks with a game without a fault
         self._games = self._tainted = 0
 
     def add(self, games: Games) -> None:
@@ -194,7 +195,16 @@ class Tally:
         self._seats += np.bincount(games.player[counted], minlength=contestants)
         self._uncounted += np.bincount(games.player[there & ~games.counted], minlength=contestants)
         self._games += len(games)
+        fine = (counted == there).all(axis=1, keepdims=True) & there
+        cell = np.unique(((games.block - first)[:, None] * contestants + games.player)[fine])
+        self._clean += np.bincount(cell % contestants, minlength=contestants)
         self._tainted += int((there & ~games.counted).any(axis=1).sum())
+
+    @property
+    def played(self) -> Mask:
+        """Which contestants have a block that counts: (contestants,)."""
+        played: Mask = self._blocks.sum(axis=0) > 0
+        return played
 
     def standings(
         self,
@@ -211,7 +221,7 @@ class Tally:
         """As ``standings`` after all games that were counted."""
         contestants, blocks = self._contestants, self._blocks
         number = blocks.sum(axis=0).astype(int)
-        played, ranked = number > 0, number >= max(fewest, 1)
+        played, ranked = number > 0, self._clean >= max(fewest, 1)
         if anchor is not None and not (0 <= anchor < contestants and played[anchor]):
             raise ValueError(f"contestant {anchor} has no game that counts, so the others cannot be rated against it")
         weights = drawn(len(blocks), replicates, seed)
@@ -237,7 +247,7 @@ class Tally:
         counts = zip(self._seats.tolist(), number.tolist(), self._uncounted.tolist(), ranked.tolist(), strict=True)
         return Standings(
             contestants=tuple(
-                Standing(i, seats, count, lost, *(kind[i] for kind in estimates), ranked=is_ranked)
+                Standing(i, seats, count, lost, is_ranked, *(kind[i] for kind in estimates))
                 for i, (seats, count, lost, is_ranked) in enumerate(counts)
             ),
             replicates=ratings,

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import permutations
 from pathlib import Path
 from typing import Final
@@ -25,6 +26,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, logsumexp
 
+from caboose.arena.bootstrap import Integers
 from caboose.arena.games import NOBODY, Games
 from caboose.arena.ladder.board import read_board
 from caboose.arena.ladder.folder import DATABASE
@@ -59,7 +61,9 @@ def log_likelihood(parts: Sequence[Part], worth: Floats, stages: dict[int, Float
     return total
 
 
-def fit_luce(parts: Sequence[Part], contestants: int, *, staged: bool, most: int = 99) -> tuple[Floats, dict[int, Floats]]:
+def fit_luce(
+    parts: Sequence[Part], contestants: int, *, staged: bool, most: int = 99
+) -> tuple[Floats, dict[int, Floats]]:
     """λ and κ. The κ of the first place at the first size of table is 1."""
     free = sum(part.size - 1 for part in parts) - 1 if staged else 0
 
@@ -97,9 +101,9 @@ def fit_first(parts: Sequence[Part], worth: Floats) -> float:
     return float(stages[int(np.argmax(scores))][0])
 
 
-def luce_foretells(worth: Floats, stages: Floats) -> Foretold:
-    """What staged Plackett–Luce says of a table, (seats,): added up over all orders."""
-    size = len(worth)
+def luce_foretells(strength: Floats, scales: dict[int, Floats], table: Integers) -> Foretold:
+    """What staged Plackett–Luce says of the contestants at a table, (seats,): added up over all orders."""
+    worth, size, stages = strength[table], len(table), scales[len(table)]
     orders = np.array(list(permutations(range(size))))
     chance = np.ones(len(orders))
     for place in range(size - 1):
@@ -110,13 +114,14 @@ def luce_foretells(worth: Floats, stages: Floats) -> Foretold:
     return pairs, np.array([float(chance[orders[:, 0] == i].sum()) for i in range(size)])
 
 
-def pairs_foretell(worth: Floats, kappa: float) -> Foretold:
-    """What Bradley–Terry says of a table."""
+def pairs_foretell(strength: Floats, kappa: float, table: Integers) -> Foretold:
+    """What Bradley–Terry says of the contestants at a table, (seats,)."""
+    worth = strength[table]
     odds = np.exp(kappa * worth)
     return expit(worth[:, None] - worth[None]), odds / odds.sum()
 
 
-def score(parts: Sequence[Part], foretell: Callable[[Floats | np.ndarray, int], Foretold]) -> Floats:
+def score(parts: Sequence[Part], foretell: Callable[[Integers], Foretold]) -> Floats:
     """Of each block the mean log scores of pairs and of first places, and its pairs and games: (blocks, 4)."""
     rows = []
     for part in parts:
@@ -124,7 +129,7 @@ def score(parts: Sequence[Part], foretell: Callable[[Floats | np.ndarray, int], 
         for block in np.unique(part.block):
             of_block = part.player[part.block == block]
             table = np.sort(of_block[0])
-            pairs, won = foretell(table, part.size)
+            pairs, won = foretell(table)
             seat = np.array([[int(np.flatnonzero(table == who)[0]) for who in game] for game in of_block])
             ahead = np.log(pairs[seat[:, first], seat[:, second]])
             rows.append([ahead.mean(), np.log(won[seat[:, 0]]).mean(), ahead.size, len(of_block)])
@@ -151,20 +156,24 @@ def main() -> None:
         first, _ = fit_luce(parts, contestants, staged=False, most=1)
         pairs = fit_pairs(kept, contestants)
         kappa = fit_first(parts, pairs)
-        models: dict[str, Callable[[np.ndarray, int], Foretold]] = {
-            "plain": lambda table, size: luce_foretells(plain[table], ones[size]),
-            "stages": lambda table, size: luce_foretells(staged[table], kappas[size]),
-            "first": lambda table, size: luce_foretells(first[table], ones[size]),
-            "pairs": lambda table, size: pairs_foretell(pairs[table], 1.0),
-            "pairs, κ": lambda table, size: pairs_foretell(pairs[table], kappa),
+        models: dict[str, Callable[[Integers], Foretold]] = {
+            "plain": partial(luce_foretells, plain, ones),
+            "stages": partial(luce_foretells, staged, kappas),
+            "first": partial(luce_foretells, first, ones),
+            "pairs": partial(pairs_foretell, pairs, 1.0),
+            "pairs, κ": partial(pairs_foretell, pairs, kappa),
         }
         for name, foretell in models.items():
             scores.setdefault(name, []).append(score(unseen, foretell))
-        ranges = ", ".join(f"{name} {np.ptp(of) * ELO:.0f}" for name, of in (("plain", plain), ("first", first), ("pairs", pairs)))
+        ranges = ", ".join(
+            f"{name} {np.ptp(of) * ELO:.0f}" for name, of in (("plain", plain), ("first", first), ("pairs", pairs))
+        )
         told = "; ".join(f"{size}: " + " ".join(f"{each:.2f}" for each in kappas[size]) for size in sizes)
-        print(f"fold {left_out}: best less worst, Elo: {ranges}; κ of stages {told}; κ of pairs {kappa:.2f}", flush=True)
+        print(
+            f"fold {left_out}: best less worst, Elo: {ranges}; κ of stages {told}; κ of pairs {kappa:.2f}", flush=True
+        )
     whole = {name: np.concatenate(parts) for name, parts in scores.items()}
-    print(f"\n{len(whole['plain'])} blocks, {len(games)} games; 1/1000 of a log score less that of plain, ± standard error")
+    print(f"\n{len(whole['plain'])} blocks, {len(games)} games; score, and 1/1000 of it above plain, ± standard error")
     for name, rows in whole.items():
         cells = []
         for column, weight in ((0, rows[:, 2]), (1, rows[:, 3])):

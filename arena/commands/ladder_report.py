@@ -11,9 +11,17 @@ import typer
 from caboose.arena import caboose_version
 from caboose.arena.commands.files import output_errors, written
 from caboose.arena.commands.ladder_edit import FolderArgument
-from caboose.arena.commands.ladder_show import ListsOption, chosen_lists
+from caboose.arena.commands.ladder_show import (
+    AnchorOption,
+    ListsOption,
+    MeanOption,
+    MinBlocksOption,
+    checked_mean,
+    chosen_lists,
+)
 from caboose.arena.ladder.config import FILE, read_spec
 from caboose.arena.ladder.folder import runner
+from caboose.arena.ladder.reference import MEANS, MIN_BLOCKS, make_reference
 from caboose.arena.ladder.run import open_store
 from caboose.arena.reading import read_text
 
@@ -36,6 +44,9 @@ def report(
             show_default=False,
         ),
     ] = None,
+    anchor: AnchorOption = None,
+    mean: MeanOption = MEANS[0],
+    min_blocks: MinBlocksOption = MIN_BLOCKS,
 ) -> None:
     """Write a page with standings, every pair, margins, seats, times, faults and how ratings settled.
 
@@ -51,7 +62,8 @@ def report(
     text = read_text(folder / FILE)
     with open_store(folder) as store, store.snapshot():
         rows = chosen_lists(folder, store, list or [])
-        found = make_report(folder, spec, store, rows, runner=runner(folder), made=made, text=text)
+        reference = make_reference(folder, store, anchor, checked_mean(mean), min_blocks, spec)
+        found = make_report(folder, spec, store, rows, runner=runner(folder), made=made, text=text, reference=reference)
     path = output or folder / PAGE
     with output_errors(str(path)), written(path, named=output is not None) as file:
         file.write(found.page.html().encode())

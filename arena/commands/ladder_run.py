@@ -16,6 +16,7 @@ from caboose.arena.executors import Executor
 from caboose.arena.ladder.config import read_spec
 from caboose.arena.ladder.folder import locked
 from caboose.arena.ladder.progress import LadderProgress
+from caboose.arena.ladder.reference import make_reference
 from caboose.arena.ladder.run import Limit, open_store, play, prepare, reference_speed
 from caboose.arena.ladder.tables import print_standings
 from caboose.arena.match import interruptible
@@ -79,7 +80,7 @@ def run(
         shield()
         if problem:
             console.print(Text(f"{problem}: {ready.left:,} blocks are left", style="bold"))
-        print_standings(console, store, store.lists())
+        print_standings(console, store, store.lists(), reference=make_reference(folder, store, spec=spec))
     if problem or (strict and progress.faults):
         raise typer.Exit(1)
 
