@@ -109,13 +109,21 @@ def estimate(value: float, replicates: Floats, blocks: int) -> Estimate:
 def superiority(replicates: Floats, tolerance: float) -> Floats:
     """The share of replicates in which the row's contestant is above the column's: (contestants, contestants).
 
-    ``replicates``: (replicates, contestants). Differences up to ``tolerance`` are ties and count half; so does the
-    diagonal. With n replicates, a share is known no closer to 0 and 1 than 1/(2n), and says so.
+    ``replicates``: (replicates, contestants); those in which one of the two is not a number do not count. Differences
+    up to ``tolerance`` are ties and count half; so does the diagonal. With n replicates, a share is known no closer to
+    0 and 1 than 1/(2n), and says so. Not a number where one is in none.
     """
-    count, contestants = replicates.shape
+    contestants = replicates.shape[1]
     shares = np.full((contestants, contestants), 0.5)
-    for one in range(contestants):
-        difference = replicates[:, one : one + 1] - replicates
-        above = (difference > tolerance).sum(axis=0) + 0.5 * (np.abs(difference) <= tolerance).sum(axis=0)
-        shares[one] = np.clip(above / count, 0.5 / count, 1 - 0.5 / count)
+    known = np.isfinite(replicates)
+    shares[~known.any(axis=0)] = shares[:, ~known.any(axis=0)] = np.nan
+    columns = np.ascontiguousarray(replicates.T)  # a column is gone through at once
+    with np.errstate(invalid="ignore", divide="ignore"):
+        for one in range(contestants - 1):
+            difference = columns[one] - columns[one + 1 :]
+            above = np.count_nonzero(difference > tolerance, axis=1)
+            below = np.count_nonzero(difference < -tolerance, axis=1)
+            count = np.count_nonzero(np.isfinite(difference), axis=1)
+            share = np.clip((above + 0.5 * (count - above - below)) / count, 0.5 / count, 1 - 0.5 / count)
+            shares[one, one + 1 :], shares[one + 1 :, one] = share, 1 - share
     return shares

@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from caboose.arena.bootstrap import CONFIDENCE, Estimate, Floats, Integers, grouped
-from caboose.arena.games import NOBODY, Games
-from caboose.arena.luce import distinct
+from caboose.arena.games import NOBODY, Games, distinct
 
 LEVEL: Final = 0.01  # a p-value below which seats are told to differ
 POWER: Final = 0.8  # the likelihood with which a test finds a bias that it can be said to have looked for

@@ -61,7 +61,7 @@ def coverage(case: Case, ladders: int, replicates: int, seed: int = 0) -> tuple[
     tries = np.zeros(4)
     for number in range(ladders):
         games = ladder(case.strength, case.players, case.blocks, generator, step=case.step, likely=case.likely)
-        found = standings(games, len(elo), replicates=replicates, seed=number)
+        found = standings(games, len(elo), replicates=replicates, seed=number, fit=False)
         for kind, estimate, truth in _claims(found, elo, margin, won):
             if estimate.low is not None and estimate.high is not None:
                 tries[kind] += 1

@@ -29,7 +29,7 @@ from reading_pages import PageReader, read_page
 from simulated import ladder
 
 SECTIONS = [
-    "Summary", "Standings", "Every pair", "Margins", "Seats", "Time", "Faults", "How ratings settled", "Engines",
+    "Summary", "Standings", "Fit", "Every pair", "Margins", "Seats", "Time", "Faults", "How ratings settled", "Engines",
     "Lists", "To do it again",
 ]  # fmt: skip
 EVIL = "<script>alert('x')</script>"
@@ -60,7 +60,7 @@ def page(played: Path) -> PageReader:
 
 
 def by_name(table: list[list[str]]) -> dict[str, list[str]]:
-    return {re.sub(r"^\d+\. ", "", row[0]): row[1:] for row in table[1:]}
+    return {re.sub(r"^\d+\. | \(provisional\)$", "", row[0]): row[1:] for row in table[1:]}
 
 
 def test_the_page_has_all_its_parts(page: PageReader) -> None:

@@ -133,7 +133,7 @@ def test_large_ladders_go_through_in_parts(monkeypatch: pytest.MonkeyPatch) -> N
     shuffled = games.select(np.random.default_rng(9).permutation(len(games)))
     whole = standings(games, 5, replicates=50)
     monkeypatch.setattr(ratings, "_CELLS", 20)
-    monkeypatch.setattr("caboose.arena.luce.CHUNK", 7)
+    monkeypatch.setattr("caboose.arena.bradley_terry.CHUNK", 7)
     parts = standings(shuffled, 5, replicates=50)
     for one, other in zip(whole.contestants, parts.contestants, strict=True):
         assert other.games == one.games

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -12,10 +13,18 @@ import typer
 from caboose.arena import caboose_version
 from caboose.arena.commands.files import output_errors, written
 from caboose.arena.commands.ladder_edit import FolderArgument
-from caboose.arena.commands.ladder_show import ListsOption, chosen_lists
+from caboose.arena.commands.ladder_show import (
+    AnchorOption,
+    ListsOption,
+    MeanOption,
+    MinBlocksOption,
+    checked_mean,
+    chosen_lists,
+)
 from caboose.arena.errors import CallError
 from caboose.arena.ladder.config import FILE, read_spec
 from caboose.arena.ladder.folder import runner
+from caboose.arena.ladder.reference import MEANS, MIN_BLOCKS, Reference, make_reference
 from caboose.arena.ladder.run import open_store
 from caboose.arena.output import put_line
 from caboose.arena.reading import read_text
@@ -43,6 +52,9 @@ def report(
             show_default=False,
         ),
     ] = None,
+    anchor: AnchorOption = None,
+    mean: MeanOption = MEANS[0],
+    min_blocks: MinBlocksOption = MIN_BLOCKS,
 ) -> None:
     """Write a page with standings, every pair, margins, seats, times, faults and how ratings settled.
 
@@ -58,9 +70,12 @@ def report(
     if not (folder / FILE).exists() and is_comparison(folder):
         if list:
             raise CallError(f"--list {list[0]}: {folder} is a comparison, which has no lists: not expected")
+        if anchor is not None:
+            raise CallError(f"--anchor {anchor}: {folder} is a comparison, which has no ratings: not expected")
         figures = write_report(folder, path, named=output is not None)
     else:
-        figures = _write_ladder(folder, list or [], path, named=output is not None)
+        refer = partial(make_reference, anchor=anchor, mean=checked_mean(mean), min_blocks=min_blocks)
+        figures = _write_ladder(folder, list or [], path, refer, named=output is not None)
     put_line(f"{path}: the report")
     if plots is not None:
         with output_errors(str(plots)):
@@ -81,14 +96,19 @@ def write_report(folder: Path, path: Path, *, named: bool) -> Sequence[Figure]:
     return found.figures
 
 
-def _write_ladder(folder: Path, lists: list[str], path: Path, *, named: bool) -> Sequence[Figure]:
+def _write_ladder(
+    folder: Path, lists: list[str], path: Path, refer: Callable[..., Reference], *, named: bool
+) -> Sequence[Figure]:
     from caboose.arena.ladder.report import make_report
 
     spec = read_spec(folder)
     text = read_text(folder / FILE)
     with open_store(folder) as store, store.snapshot():
         rows = chosen_lists(folder, store, lists)
-        found = make_report(folder, spec, store, rows, runner=runner(folder), made=_made(), text=text)
+        reference = refer(folder, store, spec=spec)
+        found = make_report(
+            folder, spec, store, rows, runner=runner(folder), made=_made(), text=text, reference=reference
+        )
     _write(found.page, path, named=named)
     return found.figures
 

@@ -17,6 +17,7 @@ from caboose.arena.executors import Executor
 from caboose.arena.ladder.config import read_spec
 from caboose.arena.ladder.folder import locked
 from caboose.arena.ladder.progress import LadderProgress
+from caboose.arena.ladder.reference import make_reference
 from caboose.arena.ladder.run import Limit, open_store, play, prepare, reference_speed
 from caboose.arena.ladder.tables import print_standings
 from caboose.arena.match import interruptible
@@ -89,7 +90,7 @@ def run(
         if problem:
             again = f"`{shlex.join(['caboose', 'ladder', 'run', str(folder)])}` goes on from here"
             errors.print(Text(f"{problem}: {ready.left:,} blocks are left; {again}", style="bold"), soft_wrap=True)
-        print_standings(console, store, store.lists())
+        print_standings(console, store, store.lists(), reference=make_reference(folder, store, spec=spec))
     if problem or ready.absent or (strict and progress.faults):
         raise typer.Exit(1)
 

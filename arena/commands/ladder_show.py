@@ -15,6 +15,7 @@ from caboose.arena.errors import CallError
 from caboose.arena.ladder.config import read_spec
 from caboose.arena.ladder.export import export_csv, export_lines, export_records
 from caboose.arena.ladder.folder import runner
+from caboose.arena.ladder.reference import MEANS, MIN_BLOCKS, make_reference
 from caboose.arena.ladder.run import open_store
 from caboose.arena.ladder.status import games_table, print_status, status_data
 from caboose.arena.ladder.store import ListRow, Store
@@ -26,6 +27,32 @@ KINDS: Final = ("csv", "jsonl", "records")
 ListsOption = Annotated[
     list[str] | None,
     typer.Option("--list", metavar="NAME", help="Only that list; all together if none is named. May be repeated."),
+]
+
+AnchorOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ENGINE[=RATING]",
+        help="Measure all ratings from that engine, whose rating is 0 or RATING (Elo). By default their mean is 0.",
+        show_default=False,
+    ),
+]
+MeanOption = Annotated[
+    str,
+    typer.Option(
+        metavar="|".join(MEANS),
+        help="Whose mean rating is 0: that of the engines that still take part, as they are now, or also of removed "
+        "engines and older editions.",
+    ),
+]
+MinBlocksOption = Annotated[
+    int,
+    typer.Option(
+        metavar="BLOCKS",
+        min=1,
+        help="Blocks with a game without a fault that an engine needs for a place. With fewer it is provisional, and "
+        "in no mean.",
+    ),
 ]
 
 
@@ -46,15 +73,19 @@ def standings(
     folder: FolderArgument,
     list: ListsOption = None,
     times: Annotated[bool, typer.Option("--times", help="Show also what time the engines used.")] = False,
+    anchor: AnchorOption = None,
+    mean: MeanOption = MEANS[0],
+    min_blocks: MinBlocksOption = MIN_BLOCKS,
     json: Annotated[bool, typer.Option("--json", help="As JSON, for programs.")] = False,
 ) -> None:
     """Show how the engines stand, with intervals."""
     with open_store(folder) as store:
         rows = chosen_lists(folder, store, list or [])
+        reference = make_reference(folder, store, anchor, checked_mean(mean), min_blocks)
         if json:
-            print(json_text.dumps(standings_data(store, rows), indent=1))
+            print(json_text.dumps(standings_data(store, rows, reference), indent=1))
         else:
-            print_standings(Console(highlight=False), store, rows, times=times)
+            print_standings(Console(highlight=False), store, rows, times=times, reference=reference)
 
 
 def games(
@@ -100,6 +131,13 @@ def export(
                 export_records(folder, store, rows, file)
             else:
                 (export_csv if to == "csv" else export_lines)(store, rows, file)
+
+
+def checked_mean(mean: str) -> str:
+    """What ``--mean`` says. Raises ``CallError``."""
+    if mean not in MEANS:
+        raise CallError(f"--mean {mean}: expected {' or '.join(MEANS)}")
+    return mean
 
 
 def chosen_lists(folder: Path, store: Store, names: list[str]) -> list[ListRow]:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from caboose.arena.errors import CallError
+from caboose.arena.output import put_error
 from caboose.engine.rules import MAX_PLAYERS, MIN_PLAYERS, OPTIONS, PRESETS, SETS, Rules, RulesError, taken_along
 
 PANEL = "The table"
@@ -54,5 +55,5 @@ def make_rules(
         raise CallError(str(error)) from None
     if not quiet:
         for partner in taken_along(preset, **values):
-            typer.echo(f"--rule {partner}", err=True)
+            put_error(f"--rule {partner}")
     return rules

@@ -95,7 +95,8 @@ class ListSpec:
 class LadderSpec:
     """A whole ladder. ``in_process`` plays built-in bots inside the referee; ``records`` keeps the games as text,
     ``logs`` all that was said in them; ``pin`` binds engines to cores. ``scale_tc`` is the speed to which limits of
-    time are scaled, if they are: nodes a second, or ``scaling.HERE``."""
+    time are scaled, if they are: nodes a second, or ``scaling.HERE``. ``anchor`` is from which engine
+    ratings are measured, as ``--anchor`` has it."""
 
     seed: int
     in_process: bool
@@ -105,6 +106,7 @@ class LadderSpec:
     logs: bool = False
     pin: bool = False
     scale_tc: float | str | None = None
+    anchor: str = ""
 
     def engine(self, name: str) -> EngineSpec:
         """The engine of that name. Raises ``KeyError``."""
@@ -142,6 +144,7 @@ def parse_spec(text: str, path: Path) -> LadderSpec:
     seed = read_seed(top)
     in_process, records, pin = top.truth("in_process", False), top.truth("records", True), top.truth("pin", False)
     logs = top.truth("logs", False)
+    anchor = top.text("anchor", "")
     scale_tc = top.take("scale_tc", None)
     if scale_tc is not None:
         scale_tc = parse_reference(f"{path}: scale_tc:", scale_tc)
@@ -161,6 +164,7 @@ def parse_spec(text: str, path: Path) -> LadderSpec:
         logs=logs,
         pin=pin,
         scale_tc=scale_tc,
+        anchor=anchor,
     )
 
 

@@ -16,13 +16,13 @@ _MOST_SHADOWS = 8  # engines up to which each small plot shows the lines of the 
 _SMALL = 130  # pixels
 
 
-def ratings_figure(board: Board, found: Standings, order: Sequence[int]) -> Figure:
-    """The rating of each engine with its interval."""
+def ratings_figure(board: Board, found: Standings, order: Sequence[int], base: str) -> Figure:
+    """The rating of each engine with its interval; ``base`` says what 0 is."""
     names = _names(board, order)
     estimates = [found.contestants[one].rating for one in order]
     ends = [end for each in estimates for end in (each.value, each.low, each.high)]
     plot = Plot(
-        x=Axis.around("rating (Elo scale, the mean of all is 0)", ends, with_zero=True, form="+,.0f"),
+        x=Axis.around(f"rating (Elo; {base})", ends, with_zero=True, form="+,.0f"),
         y=Rows(names),
         layers=[Rule(at=0), _dots(names, estimates, 0)],
     )

@@ -12,7 +12,7 @@ import numpy as np
 
 from caboose.arena.bootstrap import CONFIDENCE, Floats, Integers
 from caboose.arena.games import NOBODY, Games
-from caboose.arena.ratings import Standings, standings
+from caboose.arena.ratings import Mask, Standings, standings
 
 BINS: Final = 40
 QUANTILES: Final = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -133,9 +133,18 @@ def spreads(games: Games, contestants: int) -> Spreads:
     return Spreads(tuple(edges.tolist()), tuple(found))
 
 
-def settling(games: Games, ended: Integers, last: Standings) -> list[Checkpoint]:
+def settling(
+    games: Games,
+    ended: Integers,
+    last: Standings,
+    *,
+    anchor: int | None = None,
+    level: float = 0.0,
+    mean_of: Mask | None = None,
+) -> list[Checkpoint]:
     """How ratings settled as blocks ended. ``ended``: the numbers of the blocks in that order. ``last`` is the
-    standings of all ``games``, and the last checkpoint.
+    standings of all ``games``, and the last checkpoint. The rest is as in ``standings``; before the anchor has played
+    there are no ratings.
 
     Each of the others has the same share of the blocks of the next one: their intervals narrow in even steps, and all
     together cost little more than the last one.
@@ -150,7 +159,17 @@ def settling(games: Games, ended: Integers, last: Standings) -> list[Checkpoint]
         if blocks < _FEWEST:
             break
         some = games.select(of_game < blocks)
-        then = standings(some, len(last.contestants), replicates=_REPLICATES)
+        if anchor is not None and not ((some.player == anchor) & some.counted).any():
+            break
+        then = standings(
+            some,
+            len(last.contestants),
+            anchor=anchor,
+            level=level,
+            mean_of=mean_of,
+            replicates=_REPLICATES,
+            fit=False,
+        )
         found.append(Checkpoint(blocks, len(some), then))
     return found[::-1]
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
+
+from caboose.arena.bootstrap import Floats
 from caboose.arena.fairness import POWER, Gain, Seats, gain, seat_bias
+from caboose.arena.games import NOBODY
 from caboose.arena.ladder.board import Board, Sums, read_board
 from caboose.arena.ladder.config import LadderSpec
 from caboose.arena.ladder.described import show_commands, show_engines, show_lists
@@ -30,7 +34,9 @@ from caboose.arena.ladder.findings import (
     settling,
     spreads,
 )
+from caboose.arena.ladder.fitted import MOST_PICTURED, show_fit
 from caboose.arena.ladder.notices import notices
+from caboose.arena.ladder.reference import Reference
 from caboose.arena.ladder.status import status_data
 from caboose.arena.ladder.store import FaultFound, ListRow, Store
 from caboose.arena.ladder.tables import SURE
@@ -44,6 +50,8 @@ SETTLED: Final = 0.975  # likelihood from which on an order of two counts as set
 FEWEST: Final = 10  # blocks of both before it does: intervals of fewer are too narrow (docs/statistics.md)
 LAST_FAULTS: Final = 10
 LOOKED: Final = 2.0  # pips per round: who finds only a greater bias of a seat has not looked for one
+MOST_PAIRS: Final = 40  # engines up to which every pair has a cell; of more, each has its ``NEIGHBOURS``
+NEIGHBOURS: Final = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,10 +64,15 @@ class Report:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Found:
-    """All that a report tells of games. ``order``: the contestants that played, the best first."""
+    """All that a report tells of games. ``order``: the contestants that played, the best first, those that are
+    provisional last. ``superiority`` is that of the standings, None where there are too many for all pairs. ``base``
+    says what 0 is, ``settings`` are those of the standings."""
 
     board: Board
     standings: Standings
+    superiority: Floats | None
+    base: str
+    settings: Mapping[str, Any]
     order: Sequence[int]
     gain: Gain
     seats: Sequence[Seats]
@@ -73,7 +86,12 @@ class _Found:
         """How likely the first is the stronger one; not a number with one block, which differs from no other."""
         if self.fewest(one, other) < 2:
             return math.nan
-        return float(self.standings.superiority[one, other])
+        return float(self.standings.better(one, other) if self.superiority is None else self.superiority[one, other])
+
+    @property
+    def placed(self) -> Sequence[int]:
+        """Those in ``order`` that have a place; all where none has."""
+        return [one for one in self.order if self.standings.contestants[one].ranked] or self.order
 
     def settled(self, one: int, other: int) -> bool:
         return self.better(one, other) >= SETTLED and self.fewest(one, other) >= FEWEST
@@ -83,10 +101,18 @@ class _Found:
 
 
 def make_report(
-    folder: Path, spec: LadderSpec, store: Store, lists: Sequence[ListRow], *, runner: str, made: str, text: str
+    folder: Path,
+    spec: LadderSpec,
+    store: Store,
+    lists: Sequence[ListRow],
+    *,
+    runner: str,
+    made: str,
+    text: str,
+    reference: Reference = Reference(),  # noqa: B008 - it cannot be changed
 ) -> Report:
     """The report of the games of ``lists``. ``runner`` is who plays now, ``made`` the date and the program, ``text``
-    what stands in ``ladder.toml``. Raises ``RunError``."""
+    what stands in ``ladder.toml``. Raises ``CallError`` for an anchor that has not played, and ``RunError``."""
     status = status_data(folder, spec, store, runner)
     name = folder.resolve().name
     last = f" The last block ended {status['last'][:16].replace('T', ' ')} UTC." if status["last"] else ""
@@ -95,12 +121,13 @@ def make_report(
     board = read_board(store, lists)
     figures: list[Figure] = []
     if len(board.games):
-        found = _find(board)
+        found = _find(board, reference)
         summary = page.section("Summary")
         _summary(summary, found, [row.name for row in lists])
         for text in notices(store, lists):
             summary.verdict("bad", text)
         figures += _standings(page.section("Standings"), found)
+        show_fit(page.section("Fit"), found.standings.fit, [entry.label for entry in board.entries], found.order)
         _pairs(page.section("Every pair"), found)
         figures += _margins(page.section("Margins"), found)
         figures += _seats(page.section("Seats"), found)
@@ -121,13 +148,20 @@ _FOOT: Final = (
 )
 
 
-def _find(board: Board) -> _Found:
+def _find(board: Board, reference: Reference) -> _Found:
     contestants = len(board.entries)
-    found = standings(board.games, contestants)
+    played = np.zeros(contestants, np.bool_)
+    played[board.games.player[(board.games.player != NOBODY) & board.games.counted]] = True
+    settings = reference.settings(board.entries, played.tolist())
+    found = standings(board.games, contestants, **settings)
+    order = ranked(found)
     return _Found(
         board=board,
         standings=found,
-        order=ranked(found),
+        superiority=found.superiority if len(order) <= MOST_PAIRS else None,
+        base=reference.told(board.entries, found),
+        settings=settings,
+        order=order,
         gain=gain(board.games),
         seats=seat_bias(board.games),
         pairs=pair_margins(board.games, contestants),
@@ -140,7 +174,7 @@ def _find(board: Board) -> _Found:
 
 def _summary(section: Section, found: _Found, lists: Sequence[str]) -> None:
     best, stood = found.order[0], found.standings
-    halves = [each.rating.half for each in stood.contestants if each.rating.half is not None]
+    halves = _halves(found)
     faults = sum(sum(sums.faults.values()) for sums in found.board.sums)
     section.facts(
         [
@@ -153,6 +187,12 @@ def _summary(section: Section, found: _Found, lists: Sequence[str]) -> None:
     )
     section.text(_words(found, lists))
     _leader(section, found)
+    if stood.fit is not None and stood.fit.doubtful:
+        section.verdict(
+            "bad",
+            "Ratings do not tell all: some engines fare better or worse against some others than any rating could say "
+            "(see Fit).",
+        )
     _seat_verdicts(section, found)
     if stood.tainted:
         section.verdict(
@@ -171,8 +211,8 @@ def _words(found: _Found, lists: Sequence[str]) -> str:
         f"{counted(len(found.order), 'engine')} played {counted(stood.games, 'game')} "
         f"in {counted(stood.blocks, 'block')}."
     ]
-    halves = [each.rating.half for each in stood.contestants if each.rating.half is not None]
-    pairs = list(pairwise(found.order))
+    halves = _halves(found)
+    pairs = list(pairwise(found.placed))
     if halves:
         widths = dict.fromkeys(f"± {half:,.0f}" for half in (min(halves), max(halves)))
         told.append(f"Ratings are known to {' to '.join(widths)} points.")
@@ -184,6 +224,11 @@ def _words(found: _Found, lists: Sequence[str]) -> str:
             )
     else:
         told.append("How sure ratings are nobody knows with a single block.")
+    provisional = len(found.order) - len(found.placed)
+    if provisional:
+        told.append(
+            f"{counted(provisional, 'engine')} with fewer blocks than a place needs {_be(provisional)} provisional."
+        )
     if found.gain.factor is not None:
         told.append(
             "Playing each deal in every rotation of the seats was worth "
@@ -194,10 +239,20 @@ def _words(found: _Found, lists: Sequence[str]) -> str:
     return " ".join(told)
 
 
+def _halves(found: _Found) -> list[float]:
+    """Half the widths of the intervals of ratings, of those that have a place."""
+    halves = [found.standings.contestants[one].rating.half for one in found.placed]
+    return [half for half in halves if half is not None]
+
+
+def _be(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
 def _leader(section: Section, found: _Found) -> None:
     if len(found.order) < 2:
         return
-    best, others = found.order[0], found.order[1:]
+    best, others = found.order[0], found.placed[1:] or found.order[1:]
     # Who cannot be compared at all is no rival; nan is never the least.
     rival = min(
         others, key=lambda other: math.inf if math.isnan(found.better(best, other)) else found.better(best, other)
@@ -221,7 +276,7 @@ def _leader(section: Section, found: _Found) -> None:
 
 
 def _standings(section: Section, found: _Found) -> list[Figure]:
-    figure = ratings_figure(found.board, found.standings, found.order)
+    figure = ratings_figure(found.board, found.standings, found.order, found.base)
     section.figure(figure)
     columns = [
         Column("engine", numbers=False),
@@ -234,9 +289,11 @@ def _standings(section: Section, found: _Found) -> list[Figure]:
     for place, one in enumerate(found.order):
         each = found.standings.contestants[one]
         below = found.order[place + 1] if place + 1 < len(found.order) else None
+        if below is not None and found.standings.contestants[below].ranked != each.ranked:
+            below = None
         rows.append(
             [
-                f"{place + 1}. {found.label(one)}",
+                f"{place + 1}. {found.label(one)}" if each.ranked else f"{found.label(one)} (provisional)",
                 estimate_text(each.rating, 0),
                 "" if below is None else likelihood(found.better(one, below)),
                 estimate_text(each.margin, 1),
@@ -250,8 +307,9 @@ def _standings(section: Section, found: _Found) -> list[Figure]:
     section.table(
         columns,
         rows,
-        caption="Rating: Plackett-Luce on the Elo scale; 100 points more end before the other in 64 % of games. "
-        "Margin: pips a round by which an engine beats the others at its table.",
+        caption=f"Rating: Elo of pairs of seats ({found.base}); of two with 100 points between them the better one "
+        "ends before the other in 64 % of pairs. Margin: pips a round by which an engine beats the others at its "
+        "table.",
     )
     return [figure]
 
@@ -261,9 +319,35 @@ def _pairs(section: Section, found: _Found) -> None:
         "What the engine of the row gains on that of the column, in pips a round where both sat at one table; below, "
         "how likely it is the stronger one by its rating: blue above 50 %, orange below, and the fuller the surer."
     )
+    if found.superiority is None:
+        _neighbours(section, found)
+        return
     columns = [Column("engine", numbers=False), *(Column(found.label(one), upright=True) for one in found.order)]
     rows = [[found.label(one), *(_pair(found, one, other) for other in found.order)] for one in found.order]
     section.table(columns, rows, caption="Mean margin ± 95 % over blocks, and the likelihood of superiority.")
+
+
+def _neighbours(section: Section, found: _Found) -> None:
+    """The pairs that are next to each other, where all would be too many to read."""
+    section.text(
+        f"There are {len(found.order):,} engines, too many for all pairs: each is shown with the {NEIGHBOURS} that "
+        "come next in the standings."
+    )
+    columns = [Column("engine", numbers=False)]
+    columns += [Column(f"{at + 1} below" if at else "the next below") for at in range(NEIGHBOURS)]
+    rows: list[list[str | Cell]] = []
+    for place, one in enumerate(found.order):
+        cells = [
+            _named(_pair(found, one, other), found.label(other)) for other in found.order[place + 1 :][:NEIGHBOURS]
+        ]
+        rows.append([found.label(one), *cells, *[""] * (NEIGHBOURS - len(cells))])
+    section.table(columns, rows, caption="Mean margin ± 95 % over blocks, and the likelihood of superiority.")
+
+
+def _named(cell: str | Cell, label: str) -> Cell:
+    if isinstance(cell, str):
+        return Cell(text=label, below=cell)
+    return Cell(text=label, below=f"{cell.text}\n{cell.below}", tone=cell.tone, strength=cell.strength)
 
 
 def _pair(found: _Found, one: int, other: int) -> str | Cell:
@@ -278,7 +362,9 @@ def _pair(found: _Found, one: int, other: int) -> str | Cell:
 
 
 def _margins(section: Section, found: _Found) -> list[Figure]:
-    figure = spreads_figure(found.board, found.spreads, found.order)
+    figure = spreads_figure(found.board, found.spreads, found.order[:MOST_PICTURED])
+    if len(found.order) > MOST_PICTURED:
+        section.text(f"The figure shows the best {MOST_PICTURED} engines.")
     section.figure(figure)
     named = [f"{round(100 * part)} %" for part in QUANTILES]
     columns = [
@@ -446,11 +532,15 @@ def _fault_told(each: FaultFound, found: _Found, list: str, block: int) -> Seque
 
 
 def _settling(section: Section, found: _Found, store: Store, lists: Sequence[ListRow]) -> list[Figure]:
-    points = settling(found.board.games, store.ended(lists), found.standings)
+    base = {name: found.settings[name] for name in ("anchor", "level", "mean_of")}
+    base["mean_of"] = base["mean_of"] & np.array([each.ranked for each in found.standings.contestants], np.bool_)
+    points = settling(found.board.games, store.ended(lists), found.standings, **base)
     if len(points) < 3:
         section.text("There are too few blocks to show how ratings settled.")
         return []
-    figure = settling_figure(found.board, points, found.order)
+    figure = settling_figure(found.board, points, found.order[:MOST_PICTURED])
+    if len(found.order) > MOST_PICTURED:
+        section.text(f"The best {MOST_PICTURED} engines are shown.")
     section.text(
         "An interval should narrow to a third as games grow tenfold, and later ratings should lie within earlier "
         "intervals. Ratings are relative: an engine that joins or leaves moves all others a little."

@@ -13,7 +13,9 @@ from caboose.arena.bootstrap import Estimate
 from caboose.arena.console import Console, Text, cut
 from caboose.arena.fairness import LEVEL
 from caboose.arena.ladder.board import Totals, read_totals
+from caboose.arena.ladder.fitted import fit_data, fit_told
 from caboose.arena.ladder.notices import notices
+from caboose.arena.ladder.reference import Reference
 from caboose.arena.ladder.status import LABEL
 from caboose.arena.ladder.store import ListRow, Store
 from caboose.arena.ratings import Standing, Standings
@@ -23,33 +25,52 @@ FORMAT_VERSION: Final = 1
 SURE: Final = LEVEL
 
 
-def print_standings(console: Console, store: Store, lists: Sequence[ListRow], *, times: bool = False) -> None:
-    """Prints how the engines stand in ``lists``, with ``times`` also what time they used."""
+def print_standings(
+    console: Console,
+    store: Store,
+    lists: Sequence[ListRow],
+    *,
+    times: bool = False,
+    reference: Reference = Reference(),  # noqa: B008 - it cannot be changed
+) -> None:
+    """Prints how the engines stand in ``lists``, with ``times`` also what time they used. Raises ``CallError`` for an
+    anchor that has not played, and ``RunError``."""
     board = read_totals(store, lists, times=times)
     if not board.games:
         for text in ["No block has been played yet.", *notices(store, lists)]:
             _say(console, text)
         return
-    found = board.tally.standings()
+    found = reference.standings(board.entries, board.tally)
     console.print(_table(board, found))
     console.print()
     _say(
         console,
-        "Rating: Plackett-Luce on the Elo scale, their mean is 0; next: how likely it is stronger than the one below. "
+        "Rating: Elo of pairs of seats (100 more: ahead in 64 % of them); "
+        f"{reference.told(board.entries, found)}; next: how likely it is stronger than the one below. "
         "Margin: pips a round by which it beats the others at its table. "
         f"± 95 % (bootstrap over {found.blocks:,} blocks, {found.games:,} games).",
     )
-    for text in [*_remarks(board, found), *notices(store, lists)]:
+    for text in [
+        *_remarks(board, found, reference),
+        *fit_told(found.fit, [each.label for each in board.entries]),
+        *notices(store, lists),
+    ]:
         _say(console, text)
     if times:
         console.print()
         console.print(_times(board, found))
 
 
-def standings_data(store: Store, lists: Sequence[ListRow]) -> dict[str, Any]:
+def standings_data(
+    store: Store,
+    lists: Sequence[ListRow],
+    reference: Reference = Reference(),  # noqa: B008 - it cannot be changed
+) -> dict[str, Any]:
     """The same, and more, as values for JSON."""
     board = read_totals(store, lists)
-    found = board.tally.standings()
+    found = reference.standings(board.entries, board.tally)
+    labels = [entry.label for entry in board.entries]
+    better = found.superiority
     entries = []
     for standing in _playing(found):
         entry, sums = board.entries[standing.contestant], board.sums[standing.contestant]
@@ -65,6 +86,8 @@ def standings_data(store: Store, lists: Sequence[ListRow]) -> dict[str, Any]:
                 "games": standing.games,
                 "blocks": standing.blocks,
                 "uncounted": standing.uncounted,
+                "ranked": standing.ranked,
+                "current": reference.current is None or entry.id in reference.current,
                 **estimates,
                 "score": sums.score,
                 "decisions": sums.decisions,
@@ -77,6 +100,7 @@ def standings_data(store: Store, lists: Sequence[ListRow]) -> dict[str, Any]:
             }
         )
     order = [each.contestant for each in _playing(found)]
+    played = [labels[each.contestant] for each in found.contestants if each.blocks]
     return {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -85,10 +109,17 @@ def standings_data(store: Store, lists: Sequence[ListRow]) -> dict[str, Any]:
         "games": found.games,
         "tainted": found.tainted,
         "entries": entries,
-        "superiority": [[_known(found.superiority[one, other]) for other in order] for one in order],
+        "superiority": [[_known(better[one, other]) for other in order] for one in order],
         "gain": asdict(board.fairness.gain()),
         "seats": [asdict(seats) for seats in board.fairness.seats()],
         "notices": notices(store, lists),
+        "reference": {
+            "anchor": reference.anchor if reference.anchor in played else None,
+            "rating": reference.rating if reference.anchor in played else 0.0,
+            "mean": reference.mean,
+            "min_blocks": reference.min_blocks,
+        },
+        "fit": None if found.fit is None else fit_data(found.fit, labels),
     }
 
 
@@ -100,11 +131,13 @@ def _table(board: Totals, found: Standings) -> Table:
     ranked = _playing(found)
     for at, standing in enumerate(ranked):
         faults = sum(board.sums[standing.contestant].faults.values())
-        below = ranked[at + 1].contestant if at + 1 < len(ranked) else None
+        below = ranked[at + 1].contestant if at + 1 < len(ranked) and ranked[at + 1].ranked else None
+        if not standing.ranked and (not at or ranked[at - 1].ranked):
+            table.add_row(Text("provisional", style="dim"))
         table.add_row(
             cut(board.entries[standing.contestant].label, LABEL),
             _estimate(standing.rating, 0),
-            "" if below is None else _percent(_known(found.superiority[standing.contestant, below]), 0),
+            "" if below is None else _percent(_known(found.better(standing.contestant, below)), 0),
             _estimate(standing.margin, 1),
             _percent(standing.rounds_won.value, 1),
             _percent(standing.games_won.value, 1),
@@ -133,9 +166,25 @@ def _times(board: Totals, found: Standings) -> Table:
     return table
 
 
-def _remarks(board: Totals, found: Standings) -> list[str]:
+def _remarks(board: Totals, found: Standings, reference: Reference) -> list[str]:
     """What else must be known to read the numbers."""
     remarks = []
+    two = [standing for standing in _playing(found) if standing.games]
+    if len(two) == 2:
+        one, other = (each.contestant for each in two)
+        labels = board.entries[one].label, board.entries[other].label
+        difference = _estimate(found.difference(one, other), 1)
+        remarks.append(f"{labels[0]} against {labels[1]}: {difference} Elo, as `caboose compare` counts.")
+    if not all(each.ranked for each in _playing(found)):
+        remarks.append(
+            f"Provisional: fewer than {_many(reference.min_blocks, 'block')} without a fault (--min-blocks); in no "
+            "mean."
+        )
+    out = [each for each in _playing(found) if each.ranked and not reference.has_part(board.entries[each.contestant])]
+    if out and not reference.anchor:
+        names = ", ".join(board.entries[each.contestant].label for each in out[:8])
+        more = f" and {len(out) - 8} more" if len(out) > 8 else ""
+        remarks.append(f"Not in the mean, as they do not take part any more: {names}{more} (--mean all).")
     factor = board.fairness.gain().factor
     if factor is not None:
         remarks.append(f"Playing each deal in every rotation was worth {factor:.1f} times as many games.")
@@ -155,6 +204,10 @@ def _remarks(board: Totals, found: Standings) -> list[str]:
 
 def _playing(found: Standings) -> list[Standing]:
     return [standing for standing in found.ranked() if standing.games or standing.uncounted]
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _known(value: float) -> float | None:

@@ -25,6 +25,12 @@ def share(value: float | None) -> str:
     return DASH if value is None else f"{100 * value:.1f} %"
 
 
+def share_text(estimate: Estimate) -> str:
+    """A share in per cent with its interval, such as ``12.3 ± 4.5 %``."""
+    half = "?" if estimate.half is None else f"{100 * estimate.half:.1f}"
+    return DASH if estimate.value is None else f"{100 * estimate.value:.1f} ± {half} %"
+
+
 def likelihood(value: float) -> str:
     """A likelihood, which no bootstrap knows to be 0 or 1."""
     if math.isnan(value):

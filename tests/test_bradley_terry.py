@@ -1,23 +1,20 @@
-"""Plackett–Luce: against closed forms, published numbers, choix, and what is added up by brute force."""
+"""Bradley–Terry over pairs of seats: against closed forms, published numbers, choix, and other ways to add up."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from itertools import permutations
-from pathlib import Path
+from itertools import combinations
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq, minimize_scalar
+from scipy.optimize import brentq
 from scipy.special import expit
 
-from caboose.arena.games import NOBODY, Games
-from caboose.arena.luce import WHOLLY, choices, distinct, influences, rated, resolved, strengths
+from caboose.arena import bradley_terry
+from caboose.arena.bradley_terry import Sums, influences, pairs_of, rated, resolved, strengths
+from caboose.arena.games import NOBODY, Games, distinct
 from simulated import Floats, ladder, with_fault
-
-NONE = 1e-9  # as good as no regularisation, but solvable
-
 
 Row = tuple[Sequence[int], Sequence[int]]  # players and places
 
@@ -37,9 +34,9 @@ def table(rows: Sequence[Row], uncounted: Sequence[tuple[int, int]] = ()) -> Gam
     return Games(np.arange(len(rows)), player, place, nothing, nothing, nothing, counted)
 
 
-def fit(games: Games, contestants: int, prior: float = NONE) -> Floats:
-    made = choices(games, contestants, np.arange(len(games)), len(games))
-    ratings: Floats = rated(made, made.total(), strengths(made, prior)[None], prior)[0]
+def fit(games: Games, contestants: int, prior: float | None = None) -> Floats:
+    met = pairs_of(games, contestants, np.arange(len(games)), len(games))
+    ratings: Floats = rated(met, np.ones((1, len(games))), strengths(met, prior)[None], prior)[0]
     return ratings
 
 
@@ -49,21 +46,40 @@ def pairs(wins: Sequence[Sequence[int]]) -> Games:
 
 
 @pytest.mark.parametrize(("won", "lost", "tied"), [(7, 3, 0), (1, 9, 0), (5, 5, 0), (6, 2, 4), (0, 0, 3)])
-def test_two_players_are_bradley_terry(won: int, lost: int, tied: int) -> None:
+def test_two_players_have_the_odds_of_their_pairs(won: int, lost: int, tied: int) -> None:
     games = table([((0, 1), (1, 2))] * won + [((1, 0), (1, 2))] * lost + [((0, 1), (1, 1))] * tied)
     worth = fit(games, 2)
-    assert worth[0] - worth[1] == pytest.approx(math.log((won + tied / 2) / (lost + tied / 2)), abs=1e-6)
+    assert worth[0] - worth[1] == pytest.approx(math.log((won + tied / 2) / (lost + tied / 2)), abs=1e-9)
+    assert worth.sum() == pytest.approx(0)
 
 
 def test_who_won_all_has_a_finite_rating() -> None:
     before = 0.0
     for won in (1, 10, 1000):
-        worth = fit(table([((0, 1), (1, 2))] * won), 2, prior=1.0)
+        worth = fit(table([((0, 1), (1, 2))] * won), 2)
         # By symmetry λ and −λ, where the slope won · (1 − p(2λ)) + ½ − p(λ) is 0.
         expected = brentq(lambda x, won=won: won * expit(-2 * x) + 0.5 - expit(x), 0, 30)
         assert worth == pytest.approx([expected, -expected])
         assert worth[0] > before
         before = worth[0]
+
+
+@pytest.mark.parametrize(
+    ("rows", "linked"),
+    [
+        ([((0, 1), (1, 2)), ((1, 2), (1, 2)), ((1, 2), (1, 2)), ((2, 0), (1, 2))], True),
+        ([((0, 1), (1, 2)), ((1, 2), (1, 2)), ((0, 2), (1, 2))], False),  # 0 won all
+        ([((0, 1), (1, 1)), ((2, 3), (1, 1))], False),  # two worlds
+        ([((0, 1), (1, 1)), ((1, 2), (1, 1)), ((3, 3), (1, 2))], True),  # copies meet nobody
+        ([((0, 1, 2), (1, 2, 3)), ((0, 1, 2), (2, 1, 3)), ((2, 0), (1, 2))], True),
+    ],
+)
+def test_the_ghost_is_there_where_no_finite_rating_is(rows: Sequence[Row], linked: bool) -> None:
+    games = table(rows)
+    assert pairs_of(games, 4, np.arange(len(rows)), len(rows)).linked == linked
+    alone, with_ghost = fit(games, 4), fit(games, 4, prior=1.0)
+    # Where all are equal, a ghost changes nothing.
+    assert (alone == pytest.approx(with_ghost, abs=1e-6)) == (not linked or not alone.any())
 
 
 def test_citations_between_journals() -> None:
@@ -72,69 +88,24 @@ def test_citations_between_journals() -> None:
     assert worth - worth[0] == pytest.approx([0, -2.94907, -0.47957, 0.26895], abs=6e-6)
 
 
-def test_five_partial_rankings() -> None:
-    # The vignette of the R package PlackettLuce: A > B, C > A, B > A, B > C.
-    worth = fit(table([((0, 1), (1, 2)), ((2, 0), (1, 2)), ((1, 0), (1, 2)), ((1, 2), (1, 2))]), 3)
-    assert worth - worth[0] == pytest.approx([0, 0.8392, 0.4196], abs=6e-5)
-
-
-def test_a_season_of_races() -> None:
-    # Hunter (2004), "MM algorithms for generalized Bradley–Terry models", table 2: 83 drivers in the 36 races of the
-    # NASCAR season of 2002. A line is a race, from the first to the last. Values as in the R package PlackettLuce.
-    lines = (Path(__file__).parent / "nascar2002.txt").read_text(encoding="ascii").splitlines()
-    races = [[int(driver) - 1 for driver in line.split()] for line in lines]
-    worth = fit(table([(race, range(1, len(race) + 1)) for race in races]), 83)
-    published = {58: 4.15, 68: 3.62, 51: 2.08, 15: 0.03, 17: -0.31, 40: -0.15, 1: 0.0}
-    for driver, value in published.items():
-        assert worth[driver - 1] - worth[0] == pytest.approx(value, abs=0.005)
-
-
 def test_agrees_with_choix() -> None:
     import choix
 
     games = ladder(np.linspace(-1, 1, 7), 5, 40, np.random.default_rng(3))
     rankings = [players[np.argsort(places)].tolist() for players, places in zip(games.player, games.place, strict=True)]
-    expected = choix.ilsr_rankings(7, rankings, tol=1e-12)
-    worth = fit(games, 7)
-    assert worth - worth.mean() == pytest.approx(expected - expected.mean(), abs=1e-6)
+    expected = choix.ilsr_pairwise(7, [pair for order in rankings for pair in combinations(order, 2)], tol=1e-12)
+    assert fit(games, 7) == pytest.approx(expected - expected.mean(), abs=1e-6)
 
 
-@pytest.mark.parametrize("places", [(1, 1, 3, 4), (1, 2, 2, 2), (1, 1, 3, 3), (1, 1, 1, 1)])
-def test_a_tie_is_the_mean_of_its_orders(places: Sequence[int]) -> None:
-    rest: list[Row] = [
-        ((0, 1, 2, 3), (2, 1, 4, 3)),
-        ((3, 0, 1, 2), (1, 2, 3, 4)),
-        ((2, 0), (1, 2)),
-    ]
-    orders = [order for order in permutations(range(4)) if sorted(order, key=places.__getitem__) == list(order)]
-    strict: list[Row] = [(order, (1, 2, 3, 4)) for order in orders]
-    # The game with ties once, the rest as often as there are orders, and so on: the weights are the same.
-    worth, expected = fit(table([((0, 1, 2, 3), places), *rest]), 4), fit(table(strict + rest * len(orders)), 4)
-    assert worth - worth[0] == pytest.approx(expected - expected[0], abs=1e-6)
-
-
-def test_many_that_tie_are_equal() -> None:
-    everyone = range(WHOLLY + 2)
-    worth = fit(table([(everyone, [1] * len(everyone)), (everyone, [1] * (WHOLLY + 1) + [WHOLLY + 2])]), WHOLLY + 2)
-    assert worth[:-1] == pytest.approx(worth[0], abs=0.2)  # the turns of one order are not quite all orders
-    assert worth[0] > worth[-1] + 1
-
-
-def test_a_hero_against_copies() -> None:
+def test_a_hero_against_copies_has_the_odds_of_its_pairs() -> None:
     rows = [((0, 1, 1, 1), (1, 2, 3, 4))] * 5 + [((1, 0, 1, 1), (1, 2, 3, 4))] * 3 + [((1, 1, 1, 0), (1, 2, 3, 4))] * 2
     worth = fit(table(rows), 2)
-
-    def unlikely(hero: float) -> float:
-        first = [math.log(hero / (hero + copies)) for copies in (3, 2, 1)]
-        other = [math.log(1 / (hero + copies)) for copies in (3, 2, 1)]
-        return -(5 * first[0] + 3 * (other[0] + first[1]) + 2 * sum(other))
-
-    best = minimize_scalar(unlikely, bounds=(0.01, 100), method="bounded", options={"xatol": 1e-9}).x
-    assert worth[0] - worth[1] == pytest.approx(math.log(best), abs=1e-5)
+    won = 5 * 3 + 3 * 2
+    assert worth[0] - worth[1] == pytest.approx(math.log(won / (30 - won)))
 
 
 def test_copies_alone_say_nothing() -> None:
-    assert fit(table([((0, 0, 0), (1, 2, 3))]), 2, prior=1.0) == pytest.approx([0, 0])
+    assert fit(table([((0, 0, 0), (1, 2, 3))]), 2) == pytest.approx([0, 0])
 
 
 def test_a_fault_counts_only_for_who_made_it() -> None:
@@ -145,9 +116,8 @@ def test_a_fault_counts_only_for_who_made_it() -> None:
     assert again[3] < worth[3] - 0.3
 
     def slope(rating: float) -> float:
-        zero, one = (rating - np.log(np.exp(rating) + np.exp(w).sum()) for w in (worth[:2], worth[1:2]))
-        # The own clean win against 1, two choices lost in the game with the fault, and the ghost.
-        return float(1 - np.exp(one) - np.exp(zero) - np.exp(one) + 0.5 - expit(rating))
+        # The own clean pair against 1, two pairs lost in the game with the fault, and the ghost.
+        return float(1 - 2 * expit(rating - worth[1]) - expit(rating - worth[0]) + 0.5 - expit(rating))
 
     assert again[3] == pytest.approx(brentq(slope, -9, 9), abs=1e-8)
 
@@ -156,14 +126,23 @@ def test_many_faults_of_one_leave_the_others_where_they_are() -> None:
     clean: list[Row] = [((0, 1), (1, 2)), ((0, 1), (2, 1)), ((0, 1), (1, 2)), ((2, 0), (1, 2)), ((1, 2), (1, 2))]
     faults: list[Row] = [((0, 1, 2), (2, 1, 3))] * 200
     cells = [(row, seat) for row in range(5, 205) for seat in (0, 1)]
-    worth, again = fit(table(clean), 3, prior=1.0), fit(table(clean + faults, cells), 3, prior=1.0)
+    worth, again = fit(table(clean), 3), fit(table(clean + faults, cells), 3)
     assert again[:2] == pytest.approx(worth[:2])
-    assert -8 < again[2] < worth[2] - 3
+    assert again[2] < worth[2] - 3
+    # It won one of 402 pairs; the others are near 0.
+    assert again[2] == pytest.approx(math.log(1 / 401), abs=0.5)
+
+
+def test_who_never_played_without_a_fault_has_a_finite_rating() -> None:
+    clean: list[Row] = [((0, 1), (1, 2)), ((0, 1), (2, 1))]
+    again = fit(table([*clean, ((0, 1, 2), (1, 2, 3))], [(2, 0), (2, 1)]), 3)
+    assert again[:2] == pytest.approx([0, 0])
+    assert again[2] == pytest.approx(brentq(lambda x: -2 * expit(x) + 0.5 - expit(x), -9, 9))
 
 
 def test_a_game_in_which_all_failed_is_a_tie() -> None:
     clean = [((0, 1), (1, 2)), ((0, 1), (1, 2)), ((0, 1), (2, 1))]
-    worth, again = (fit(table([*clean, *more]), 2, prior=1.0) for more in ([], [((0, 1), (1, 1))]))
+    worth, again = (fit(table([*clean, *more]), 2) for more in ([], [((0, 1), (1, 1))]))
     assert 0 < again[0] - again[1] < worth[0] - worth[1]
 
 
@@ -186,16 +165,16 @@ def test_the_order_of_seats_and_games_does_not_matter() -> None:
     turned = Games(
         turned.block, *(np.take_along_axis(getattr(turned, name), order, axis=1) for name in Games.__slots__[1:])
     )
-    assert fit(turned, 5, prior=1.0) == pytest.approx(fit(games, 5, prior=1.0))
+    assert fit(turned, 5) == pytest.approx(fit(games, 5))
 
 
-def test_many_weightings_are_solved_like_one() -> None:
+def test_many_weightings_are_solved_like_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bradley_terry, "CELLS", 60)  # some at a time
     games = ladder(np.linspace(-1, 1, 5), 3, 12, np.random.default_rng(4), step=0.5)
     games = with_fault(games, 7, 1)
-    made = choices(games, 5, games.block, 12)
+    met = pairs_of(games, 5, games.block, 12)
     weights = np.random.default_rng(5).poisson(1.0, size=(6, 12)).astype(float)
-    counts = made.weighted(weights)
-    together = rated(made, counts, resolved(made, counts, strengths(made)))
+    together = rated(met, weights, resolved(met, weights, strengths(met)))
     for one, worth in zip(weights, together, strict=True):
         rows = np.repeat(np.arange(len(games)), one[games.block].astype(int))
         assert worth == pytest.approx(fit(games.select(rows), 5, prior=1.0), abs=1e-8)
@@ -204,12 +183,26 @@ def test_many_weightings_are_solved_like_one() -> None:
 def test_influences_are_derivatives() -> None:
     games = ladder(np.linspace(-1, 1, 4), 3, 30, np.random.default_rng(6))
     games = with_fault(games, 4, 2)
-    made = choices(games, 4, games.block, 30)
-    worth = strengths(made)
-    ratings = rated(made, made.total(), worth[None])[0]
-    counts = made.weighted(np.ones((30, 30)) + 1e-5 * np.eye(30))
-    moved = rated(made, counts, resolved(made, counts, worth))
-    assert influences(made, worth, ratings) == pytest.approx((moved - ratings) / 1e-5, abs=1e-4)
+    met = pairs_of(games, 4, games.block, 30)
+    worth = strengths(met)
+    ratings = rated(met, np.ones((1, 30)), worth[None], None)[0]
+    weights = np.ones((30, 30)) + 1e-5 * np.eye(30)
+    clean = resolved(met, weights, worth, prior=0.0)
+    moved, changed = influences(met, worth, ratings)
+    assert moved == pytest.approx((clean - worth) / 1e-5, abs=1e-4)
+    assert changed == pytest.approx((rated(met, weights, clean, None) - ratings) / 1e-5, abs=1e-4)
+
+
+def test_sums_do_not_depend_on_how_they_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bradley_terry, "_PENDING", 4)
+    sums = Sums(2)
+    keys = np.random.default_rng(7).integers(0, 50, size=200)
+    for part in np.split(keys, 20):
+        sums.add(part, np.stack([np.ones(10), part.astype(float)]))
+    found, values = sums.total()
+    count = np.bincount(keys, minlength=50)
+    assert (found == np.flatnonzero(count)).all()
+    assert (values == np.stack([count[found], count[found] * found])).all()
 
 
 def test_distinct_rows() -> None:
@@ -221,4 +214,4 @@ def test_distinct_rows() -> None:
 
 
 def test_no_games() -> None:
-    assert fit(table([((0, 1), (1, 2))]).select(slice(0, 0)), 3, prior=1.0) == pytest.approx([0, 0, 0])
+    assert fit(table([((0, 1), (1, 2))]).select(slice(0, 0)), 3) == pytest.approx([0, 0, 0])
