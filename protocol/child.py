@@ -128,6 +128,10 @@ class Child:
             failing.pop_all()
 
     def _hear_start(self, name: str) -> int:
+        poll = select.poll()
+        poll.register(self._control, select.POLLIN)
+        while not poll.poll(_STOPPED_PATIENCE * 1000):
+            self._go_on()
         number = int.from_bytes(self._control.recv(_NUMBER), sys.byteorder, signed=True)
         if number > 0:
             return number

@@ -7,7 +7,6 @@ import os
 import platform
 import shutil
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -26,6 +25,7 @@ _NEEDED: Final = "--disable-userns"  # an option that bubblewrap has from versio
 _PATIENCE: Final = 10.0  # seconds that the first sandbox may take
 _HOME: Final = "/tmp"  # an engine's own folder: empty, in memory, gone with it
 _MIB: Final = 1 << 20
+_READ: Final = 65_536  # bytes of what bubblewrap says
 
 # What there is of the system in a sandbox, all of it read-only.
 _SYSTEM: Final = ("/usr", "/nix/store", "/gnu/store")
@@ -137,23 +137,23 @@ def check_sandbox() -> None:
 
 def _try(command: Sequence[str]) -> str:
     """Runs what does nothing in a sandbox; returns what is wrong."""
-    with tempfile.TemporaryDirectory() as folder:
-        stderr = Path(folder) / "stderr"
-        try:
-            child = Child(command, stderr=stderr, filtered=True)
-        except OSError as error:
-            if error.errno == errno.EOPNOTSUPP:
-                machines = f"{', '.join(_MACHINES[:-1])} and {_MACHINES[-1]}"
-                return f"the filter of system calls is written for {machines}, this is {platform.machine()}"
-            return cause(error)
-        try:
-            ended = child.wait(time.monotonic() + _PATIENCE)
-        finally:
-            child.reap()
-            child.close_pipes()
+    try:
+        child = Child(command, piped=True, filtered=True)
+    except OSError as error:
+        if error.errno == errno.EOPNOTSUPP:
+            machines = f"{', '.join(_MACHINES[:-1])} and {_MACHINES[-1]}"
+            return f"the filter of system calls is written for {machines}, this is {platform.machine()}"
+        return cause(error)
+    try:
+        ended = child.wait(time.monotonic() + _PATIENCE)
+        child.reap()
         if not ended:
             return f"it did not end within {_PATIENCE:g} s"
-        return _said(child.returncode or 0, stderr.read_bytes())
+        return _said(child.returncode or 0, os.read(child.errors, _READ))
+    finally:
+        child.reap()
+        child.close_pipes()
+        child.close_errors()
 
 
 def _said(code: int, stderr: bytes) -> str:

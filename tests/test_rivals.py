@@ -19,6 +19,7 @@ from caboose.arena.errors import CallError
 from caboose.arena.lineup import builtin_command
 from caboose.engine.game import Game
 from caboose.engine.rules import Rules
+from caboose.protocol.child import Child
 from caboose.protocol.process import EngineProcess
 from caboose.protocol.referee import SeatResult, play_game
 from caboose.protocol.timing import TimeControl
@@ -110,6 +111,15 @@ def test_but_not_for_ever(tmp_path: Path, trusted: bool) -> None:
     assert seat.fault is not None and seat.fault.kind == "late"
     assert "; signals had stopped it " in seat.fault.detail
     assert seat.decisions <= 4
+
+
+def test_a_keeper_that_is_stopped_as_it_starts_holds_nobody_up() -> None:
+    # Some of them before the keeper has said that the program runs, for which we waited without end.
+    for _ in range(15):
+        child = Child(["sh", "-c", "kill -STOP $PPID; exit 5"])
+        child.reap()
+        child.close_pipes()
+        assert child.returncode in (5, -signal.SIGKILL)
 
 
 def test_stops_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
