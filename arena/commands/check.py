@@ -16,8 +16,16 @@ import typer
 from caboose.arena import caboose_version
 from caboose.arena.check.probe import CannotRunError, Probe
 from caboose.arena.check.run import MARGIN, PATIENCE, START_TIMEOUT, STEPS, check_steps, find_steps
-from caboose.arena.check.steps import ADVICE, FAILED, Report, Step
-from caboose.arena.check.text import group_line, heading_lines, report_object, step_lines, summary_lines
+from caboose.arena.check.steps import FAILED, Report, Step
+from caboose.arena.check.text import (
+    group_line,
+    heading_lines,
+    like_lines,
+    report_object,
+    step_lines,
+    summary_lines,
+    told_results,
+)
 from caboose.arena.commands.files import output_errors
 from caboose.arena.commands.untrusted import (
     CpuOption,
@@ -171,10 +179,10 @@ def _print_progress(report: Report, steps: Sequence[Step], *, every: bool) -> No
 
 def _print_end(report: Report, seconds: float, *, told: bool) -> None:
     if not told:
-        for result in report.results:
-            if result.outcome in (FAILED, ADVICE):
-                print()
-                _print_lines(step_lines(report, result))
+        for result, others in told_results(report):
+            print()
+            _print_lines(step_lines(report, result))
+            _print_lines(like_lines(others))
         print()
     _print_lines(summary_lines(report, seconds))
 

@@ -10,6 +10,7 @@ import typer
 
 from caboose.arena.errors import CallError
 from caboose.protocol.child import Resources
+from caboose.protocol.faults import TimeNames
 from caboose.protocol.launch import SANDBOXED, Launch, SandboxError, check_sandbox
 
 PANEL: Final = "Untrusted engines"
@@ -91,6 +92,9 @@ LogOption = Annotated[
 ]
 
 
+TIMES: Final = TimeNames("--grace MS", "--start-timeout SECONDS")  # the options of clock.py
+
+
 def make_launch(
     sandbox: bool,
     share: Sequence[str],
@@ -123,6 +127,7 @@ def make_launch(
         sandbox=sandbox,
         shared=tuple(share),
         hidden=tuple(str(path) for path in hidden if path is not None),
+        times=TIMES,
     )
 
 

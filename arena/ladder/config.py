@@ -21,6 +21,7 @@ from caboose.arena.reading import read_text
 from caboose.arena.scaling import parse_reference
 from caboose.engine.rules import MAX_PLAYERS, MIN_PLAYERS, OPTIONS, Rules, RulesError
 from caboose.protocol.child import Resources
+from caboose.protocol.faults import TimeNames
 from caboose.protocol.launch import Launch
 from caboose.protocol.referee import FAULT_POLICIES
 from caboose.protocol.timing import TimeControl
@@ -37,6 +38,7 @@ MIB: Final = 1 << 20
 
 _LIMITS: Final = ("max_memory", "max_processes", "max_cpu", "max_file")
 _SECONDS: Final = {"round_cap": "roundcap", "game_cap": "gamecap", "guard": "guard", "start_timeout": "startup"}
+_TIMES: Final = TimeNames("grace of the list", "start_timeout of the list")  # keys of a list
 _MILLISECONDS: Final = ("movetime", "allowance", "margin", "grace")
 _COUNTS: Final = ("nodes", "playouts")
 
@@ -56,7 +58,9 @@ class EngineSpec:
 
     def contestant(self, hidden: Path) -> Contestant:
         """It as a player of a match. In a sandbox it cannot see the folder ``hidden``."""
-        launch = Launch(resources=self.resources, sandbox=self.sandbox, shared=self.share, hidden=(str(hidden),))
+        launch = Launch(
+            resources=self.resources, sandbox=self.sandbox, shared=self.share, hidden=(str(hidden),), times=_TIMES
+        )
         return Contestant(self.name, Entrant(self.builtin, self.command, self.name), self.options, launch=launch)
 
 
