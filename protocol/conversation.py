@@ -331,6 +331,7 @@ class Conversation:
             answered=self._spoke if number is None else self.moved,
             first=self._first,
             more_time=more_time,
+            seconds=self.guard if self._allowed is None else self._allowed,
         )
 
     @staticmethod

@@ -16,6 +16,7 @@ FAULT_KINDS: Final = ("start", "dead", "late", "illegal", "garbled", "refused")
 
 _MARKS: Final = ("\xef\xbb\xbf", "\xff\xfe", "\xfe\xff")  # byte order marks, a character for each byte
 _ALIKE: Final = 0.8  # how much a misspelt word is like the right one, by difflib
+_LONG: Final = 1.0  # seconds that hardly anybody needs who only has to warm up
 _ODD: Final = 2  # letters more or fewer of such a word
 _LOOKED_AT: Final = 200  # bytes of a line in which an answer is looked for
 STRAYED: Final = "to its standard error, expected on standard output"
@@ -62,7 +63,7 @@ class Wait:
     came, and ``errors`` is the end of standard error. ``early`` is an answer that came before the question. ``unread``
     says that the question was not read. ``spoke`` says that the engine has written something since it started, and
     ``answered`` that it has answered such a question. ``first`` is a first move in a game. ``more_time`` is the name
-    by which it can be given more, empty where there is none.
+    by which it can be given more, empty where there is none, and ``seconds`` are what it had.
     """
 
     wanted: str
@@ -77,18 +78,19 @@ class Wait:
     answered: bool = False
     first: bool = False
     more_time: str = ""
+    seconds: float = 0.0
 
 
 def explain(wait: Wait) -> str:
     """What happened instead of the answer, to be put behind the words of a fault: empty, or ``; …``."""
+    if wait.early:
+        return f"; it wrote {shown(wait.early)} before it was asked"
     came = [*wait.lines, wait.rest]
     near = next((line for line in came if holds(line, wait.wanted) or _misspelt(line, wait.wanted)), b"")
     if near and (why := _amiss(near, wait)):
         return f"; it wrote {shown(near)}{why}"
     if wait.number is not None and (refused := next((line for line in came if line.startswith(b"error go ")), b"")):
         return f"; it wrote {shown(refused)} where go {wait.number} was asked"
-    if wait.early:
-        return f"; it wrote {shown(wait.early)} before it was asked"
     if strayed := _strayed(wait):
         return f"; it wrote {shown(strayed)} {STRAYED}"
     if heard := heard_text(wait.lines, wait.rest):
@@ -99,8 +101,11 @@ def explain(wait: Wait) -> str:
         return f"; it has not read the question yet{_slow(wait)}"
     if wait.answered:
         return f"; it wrote nothing{_slow(wait)}"
-    what = f"it has answered no go so far ({_HINT})" if wait.spoke else f"it wrote nothing ({_HINT})"
-    return f"; {what}{_slow(wait)}"
+    if not wait.spoke:
+        return f"; it wrote nothing ({_HINT}){_slow(wait)}"
+    slow = _slow(wait)
+    hint = f" ({_HINT})" if not slow or wait.seconds >= _LONG else ""
+    return f"; it has answered no go so far{hint}{slow}"
 
 
 def holds(line: bytes, wanted: str) -> bool:
@@ -134,16 +139,15 @@ def error_text(error: BaseException, bot: object) -> str:
     frames = extract_tb(error.__traceback__)
     if isinstance(error, SyntaxError) and error.filename and error.lineno:  # of a file that it imports
         return f"{named} ({where(error.filename, error.lineno)})" if error.filename not in text else named
-    if not frames:
-        return named
-    home = _file_of(bot)
-    at = next((frame for frame in reversed(frames) if frame.filename == home), None)
-    at = at or next((frame for frame in reversed(frames) if not is_library(frame.filename)), frames[-1])
-    return f"{named} ({where(at.filename, at.lineno or 0)})"
+    own = [frame for frame in frames if not is_library(frame.filename)]
+    own = own or [frame for frame in frames if frame.filename == _file_of(bot)]  # a bot that is installed
+    return f"{named} ({where(own[-1].filename, own[-1].lineno or 0)})" if own else named
 
 
 def _file_of(bot: object) -> str:
-    """The file in which the code of a bot stands; empty where it has none."""
+    """The file in which the code of a bot stands; empty where it has none, or is an engine process."""
+    if type(bot).__module__.startswith("caboose.protocol"):
+        return ""
     code = getattr(getattr(type(bot), "choose", None), "__code__", None)
     return getattr(code, "co_filename", "")
 

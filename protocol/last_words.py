@@ -91,7 +91,7 @@ def last_line(data: bytes, ended: str = "") -> str:
 
 def is_library(path: str) -> bool:
     """Whether a file of Python is part of Python, of an installed package or of caboose, and not of a bot."""
-    return path.startswith("<") or "/site-packages/" in path or "/lib/python3" in path or path.startswith(_HERE)
+    return path.startswith(("<", *_HERE)) or "/site-packages/" in path or "/lib/python3" in path
 
 
 def where(path: str, line: int) -> str:
@@ -99,4 +99,5 @@ def where(path: str, line: int) -> str:
     return f"{shown(os.path.basename(path), 60)[1:-1]}, line {line}"
 
 
-_HERE: Final = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_HERE: Final = tuple([os.path.join(_PACKAGE, name, "") for name in ("engine", "protocol", "bots", "arena")])

@@ -232,6 +232,7 @@ class Probe:
                 spoke=bool(self._answered),
                 answered=bool(self._answered) if number is None else "bestmove" in self._answered,
                 more_time=_START if starting else "",
+                seconds=seconds,
             )
         )
 
