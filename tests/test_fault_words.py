@@ -345,13 +345,16 @@ def test_ladder_and_compare_tell_last_words(tmp_path: Path, capsys: pytest.Captu
     folder, state = str(tmp_path / "ladder"), str(tmp_path / "state")
     assert run(["ladder", "init", folder, "--in-process", "--seed", "7"]) == 0
     assert run(["ladder", "add", folder, "greedy"]) == 0
-    assert run(["ladder", "add", folder, "toy", "--engine", command]) == 0
+    assert run(["ladder", "add", folder, command, "--name", "toy"]) == 0
     table = ["--format", "round-robin", "--players", "2", "--rounds", "1", "--blocks", "1"]
     assert run(["ladder", "add-list", folder, "main", *table]) == 0
     assert run(["ladder", "run", folder]) == 0
     capsys.readouterr()
     assert run(["ladder", "games", folder]) == 0
     assert TOLD.strip("; ") in " ".join(capsys.readouterr().out.split())
-    call = ["compare", "greedy", "--engine", command, "--players", "2", "--rounds", "1", "--max-blocks", "2"]
-    run([*call, "--state", state])
+    call = ["compare", "greedy", command, "--players", "2", "--rounds", "1", "--max-blocks", "2", "--state", state]
+    assert run(call) == 3
     assert TOLD.strip("; ") in " ".join(capsys.readouterr().out.split())
+    run([*call, "--json"])  # from what was kept
+    faults = [engine["first_fault"] for engine in json.loads(capsys.readouterr().out)["engines"]]
+    assert faults[0] is None and faults[1]["kind"] == "dead" and TOLD in faults[1]["detail"]

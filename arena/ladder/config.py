@@ -46,7 +46,7 @@ _COUNTS: Final = ("nodes", "playouts")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineSpec:
     """An engine that takes part: the built-in bot ``builtin``, or a ``command``. Limits are as in ``Resources``, with
-    ``memory`` and ``file`` in bytes."""
+    ``memory`` and ``file`` in bytes. ``times`` are as in ``Launch``."""
 
     name: str
     builtin: str
@@ -55,11 +55,16 @@ class EngineSpec:
     sandbox: bool = False
     share: tuple[str, ...] = ()
     resources: Resources = Resources()  # noqa: RUF009 - it cannot be changed
+    times: TimeNames = _TIMES
 
     def contestant(self, hidden: Path) -> Contestant:
         """It as a player of a match. In a sandbox it cannot see the folder ``hidden``."""
         launch = Launch(
-            resources=self.resources, sandbox=self.sandbox, shared=self.share, hidden=(str(hidden),), times=_TIMES
+            resources=self.resources,
+            sandbox=self.sandbox,
+            shared=self.share,
+            hidden=(str(hidden),),
+            times=self.times,
         )
         return Contestant(self.name, Entrant(self.builtin, self.command, self.name), self.options, launch=launch)
 
