@@ -65,14 +65,15 @@ def step_lines(report: Report, result: Result, *, whole: bool = False) -> Iterat
 
 
 def told_results(report: Report) -> Iterator[tuple[Result, list[Result]]]:
-    """What is not as it should be: the first result of each cause, and the others that say the same of it but for
-    numbers."""
-    causes: dict[tuple[str, str], list[Result]] = {}
+    """What is not as it should be: the first result of each cause, one that failed if there is any, and the others that
+    say the same of it but for numbers."""
+    causes: dict[str, list[Result]] = {}
     for result in report.results:
         if result.outcome in (FAILED, ADVICE):
-            causes.setdefault((result.outcome, _cause(result.why)), []).append(result)
-    for first, *others in causes.values():
-        yield first, others
+            causes.setdefault(_cause(result.why), []).append(result)
+    for results in causes.values():
+        first = next((result for result in results if result.outcome == FAILED), results[0])
+        yield first, [result for result in results if result is not first]
 
 
 def like_lines(others: list[Result]) -> list[str]:
