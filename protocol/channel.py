@@ -8,16 +8,20 @@ from __future__ import annotations
 import os
 import select
 import signal
+import struct
+import termios
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from fcntl import ioctl
 from pathlib import Path
 from typing import Final, NoReturn
 
 from caboose.protocol.affinity import bound
 from caboose.protocol.child import Child
 from caboose.protocol.gamelog import CAME, ERROR, SENT, SeatLog
+from caboose.protocol.last_words import KEPT, Said
 from caboose.protocol.launch import PLAIN, Launch
 from caboose.protocol.lines import LineSplitter
 from caboose.protocol.pipes import exchange, hear
@@ -27,6 +31,7 @@ _QUIT_PATIENCE: Final = 0.4  # seconds from quit to SIGTERM
 _TERM_PATIENCE: Final = 0.2  # seconds from SIGTERM to SIGKILL
 _STATUS_PATIENCE: Final = 0.2  # seconds from the end of the output to the exit, when a process dies
 _CHUNK: Final = 65_536
+_LAST_PATIENCE: Final = 0.05  # seconds that the reader is given for what a process wrote before it ended
 _READER_PATIENCE: Final = 1.0  # seconds from the end of a process to the end of what its standard error still holds
 _MANY_ERRORS: Final = 4096  # bytes at once, after which we rest: who floods its standard error has to wait for us
 _ERROR_PAUSE: Final = 0.005  # seconds
@@ -72,6 +77,7 @@ class Channel:
     __slots__ = (
         "_both",
         "_child",
+        "_errors_file",
         "_excuses",
         "_extended",
         "_input",
@@ -79,6 +85,7 @@ class Channel:
         "_patient",
         "_poll",
         "_reader",
+        "_said",
         "_sandboxed",
         "_shift",
         "_splitter",
@@ -100,13 +107,15 @@ class Channel:
         trusted: bool = False,
     ) -> None:
         """Starts a command in a session of its own; with a ``log`` its standard error is read for that, unless it goes
-        to a file. Who is ``trusted`` does not stop itself. Raises ``SandboxError``, ``LackError``, ``OSError`` and
-        ``ValueError``."""
+        to a file. In any case ``last_words`` has its end. Who is ``trusted`` does not stop itself. Raises
+        ``SandboxError``, ``LackError``, ``OSError`` and ``ValueError``."""
         self._sandboxed = launch.sandbox
         self._trusted = trusted
         self.log = log
         """Where all that is said goes, if anywhere; may be changed."""
         self._reader: threading.Thread | None = None
+        self._said = Said()  # the end of what was read for the log
+        self._errors_file = stderr, 0
         try:
             # A signal whose handler raises must not fall between the start of the process and our knowing of it.
             with signals_held():
@@ -119,6 +128,8 @@ class Channel:
     def _start(self, words: Sequence[str], stderr: Path | None, launch: Launch) -> None:
         command, resources, environment = launch.command(words), launch.keeper_limits(), launch.environment()
         piped = self.log is not None and stderr is None
+        if stderr is not None and stderr.exists():
+            self._errors_file = stderr, stderr.stat().st_size
         with bound(launch.cpus):
             self._child = child = Child(command, resources, stderr, environment, piped=piped, filtered=launch.sandbox)
         if child.errors >= 0:
@@ -323,10 +334,40 @@ class Channel:
         """In a thread of its own: what the process writes to its standard error goes to the log."""
         with suppress(OSError):
             while data := os.read(errors, _CHUNK):
+                now = time.monotonic()
+                self._said = Said((self._said.data + data)[-KEPT:], now)
                 if self.log is not None:
-                    self.log.put(time.monotonic(), ERROR, data)
+                    self.log.put(now, ERROR, data)
                 if len(data) > _MANY_ERRORS:
                     time.sleep(_ERROR_PAUSE)
+
+    # --- what is known of it ---
+
+    def last_words(self) -> Said:
+        """The end of what the process wrote to its standard error; until ``reap``, but for what goes to a file."""
+        path, start = self._errors_file
+        if path is not None:
+            if not path.is_file():  # a pipe would block
+                return Said()
+            with suppress(OSError), path.open("rb") as file:
+                size = os.fstat(file.fileno()).st_size
+                file.seek(max(start, size - KEPT))
+                return Said(file.read(KEPT))
+            return Said()
+        if self._reader is None:
+            return self._child.last_words()
+        if self._child.ended:
+            self._reader.join(_LAST_PATIENCE)  # unless a child of it holds the pipe open
+        return self._said
+
+    @property
+    def unread(self) -> bool:
+        """Whether the process has not read all that it was sent, as far as the system tells that."""
+        if self._unsent:
+            return True
+        with suppress(OSError):
+            return struct.unpack("i", ioctl(self._input, termios.FIONREAD, bytes(4)))[0] > 0
+        return False
 
     # --- the end ---
 

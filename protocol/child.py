@@ -21,6 +21,7 @@ from fcntl import F_DUPFD_CLOEXEC, fcntl
 from pathlib import Path
 from typing import Final
 
+from caboose.protocol.last_words import Said, WordsFile
 from caboose.protocol.oserrors import cause
 
 _KILL_PATIENCE: Final = 2.0  # seconds that a keeper is given to kill all that is there
@@ -65,7 +66,19 @@ class Child:
     """A running process. ``pid`` is its number, and that of its session and group; ``input`` and ``output`` are our
     ends of its pipes, both non-blocking, and ``errors`` is that of its standard error; -1 where there is none."""
 
-    __slots__ = ("_control", "_keeper", "_ours", "_stops", "_undone", "errors", "input", "output", "pid", "returncode")
+    __slots__ = (
+        "_control",
+        "_keeper",
+        "_ours",
+        "_stops",
+        "_undone",
+        "_words",
+        "errors",
+        "input",
+        "output",
+        "pid",
+        "returncode",
+    )
 
     def __init__(
         self,
@@ -77,10 +90,11 @@ class Child:
         piped: bool = False,
         filtered: bool = False,
     ) -> None:
-        """Starts a program, in our ``environment`` if it is given none. Its standard error is thrown away, or appended
-        to the file ``stderr``, or a pipe if ``piped``. If ``filtered`` it is one that makes a sandbox, which has a
-        session keyring of its own, and the filter of system calls (``filter.h``) to read at the descriptor ``FILTER``.
-        Raises ``LackError`` where we cannot start anything, else ``OSError`` and ``ValueError``."""
+        """Starts a program, in our ``environment`` if it is given none. Its standard error is thrown away but for its
+        end, which ``last_words`` has, or appended to the file ``stderr``, or a pipe if ``piped``. If ``filtered`` it is
+        one that makes a sandbox, which has a session keyring of its own, and the filter of system calls (``filter.h``)
+        to read at the descriptor ``FILTER``. Raises ``LackError`` where we cannot start anything, else ``OSError`` and
+        ``ValueError``."""
         path = program(words[0])
         if any("\0" in word for word in words):
             raise ValueError("embedded null byte")
@@ -91,6 +105,7 @@ class Child:
         self._undone = 0  # that we found
         self.errors = -1
         self.pid = 0  # until it has started
+        self._words: WordsFile | None = None
         with ExitStack() as theirs, ExitStack() as failing:
             error = None if stderr is None else theirs.enter_context(stderr.open("ab", buffering=0))
             with _lacking(words[0]):
@@ -101,12 +116,16 @@ class Child:
                     self.errors, errors = _pipe(failing, theirs)
                 else:
                     errors = (error or theirs.enter_context(open(os.devnull, "wb", buffering=0))).fileno()
+                if not piped and error is None:
+                    self._words = WordsFile()
+                    failing.callback(self._words.close)
+                memory = -1 if self._words is None else self._words.fd
                 self._control, far = socket.socketpair()
                 failing.enter_context(self._control)
                 theirs.enter_context(far)
                 if far.fileno() <= 2:  # we were started without some of these, which the program shall have
                     far = theirs.enter_context(socket.socket(fileno=fcntl(far, F_DUPFD_CLOEXEC, 3)))
-                numbers = (far.fileno(), FILTER if filtered else 0, *resources.numbers())
+                numbers = (far.fileno(), FILTER if filtered else 0, memory, *resources.numbers())
                 self._keeper = subprocess.Popen(
                     [_KEEPER, *map(str, numbers), path, *words],
                     stdin=input_,
@@ -114,7 +133,7 @@ class Child:
                     stderr=errors,
                     env=environment,
                     start_new_session=True,
-                    pass_fds=[far.fileno()],
+                    pass_fds=[far.fileno(), *([] if memory < 0 else [memory])],
                 )
             far.close()  # so that we see it when the keeper goes
             try:
@@ -208,11 +227,18 @@ class Child:
         self.close_input()
         self.close_output()
 
+    def last_words(self) -> Said:
+        """The end of what it wrote to its standard error, where that is neither a file nor a pipe of ours. All that it
+        wrote is in it once it has ``ended``; nothing is, when ``close_errors`` was called."""
+        return Said() if self._words is None else self._words.read()
+
     def close_errors(self) -> None:
         """Closes our end of its standard error, if there is one."""
         if self.errors >= 0:
             os.close(self.errors)
         self.errors = -1
+        if self._words is not None:
+            self._words.close()
 
     def abandon(self) -> None:
         """In a fork of its owner: lets go of it."""

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from caboose.protocol.child import FILTER, UNLIMITED, Child, Resources, program
+from caboose.protocol.faults import TimeNames
 from caboose.protocol.oserrors import cause
 from caboose.protocol.threads import users_environment
 
@@ -55,7 +56,8 @@ class Launch:
 
     In a ``sandbox`` an engine has no network, sees no processes but its own, and can read the system's programs, the
     folder of its own one and what is ``shared`` (paths), but for what is ``hidden`` (paths), and write only to a folder
-    in memory that is gone with it. It is bound to the processors ``cpus``, if there are any.
+    in memory that is gone with it. It is bound to the processors ``cpus``, if there are any. ``times`` are the names
+    by which the words of a fault tell who starts it how to give it more time.
     """
 
     resources: Resources = UNLIMITED
@@ -63,6 +65,7 @@ class Launch:
     shared: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
     cpus: tuple[int, ...] = ()
+    times: TimeNames = TimeNames()  # noqa: RUF009 - it cannot be changed
 
     def command(self, words: Sequence[str]) -> list[str]:
         """What to run so that ``words`` run. Raises ``SandboxError``, and ``OSError`` and ``ValueError`` for a program

@@ -79,6 +79,8 @@ class EngineProcess:
         self._capabilities: frozenset[str] = frozenset()
         self._talk: Conversation | None = None  # with the last process that was started
         self._told_new_game = False
+        self._first = True  # the next go is the first of its game
+        self._moved = False  # it has answered a go, in whatever process
         self._number = 0
         self._barred = ""
 
@@ -198,7 +200,7 @@ class EngineProcess:
             for name, value in self._wanted.items():
                 self._check_option(name, value)
                 lines.append(setoption_line(name, value))
-            errors = _synchronize(talk, lines, deadline - time.monotonic())
+            errors = _synchronize(talk, lines, deadline - time.monotonic(), self._launch.times.startup)
             if errors:
                 raise OptionError(f"{self.name} refuses an option: {'; '.join(errors)}")
         except EngineFault as fault:
@@ -259,7 +261,7 @@ class EngineProcess:
 
     def _shake_hands(self, talk: Conversation) -> None:
         try:
-            for line in talk.request([hello_line()], self._start_timeout, "cabooseok"):
+            for line in talk.request([hello_line()], self._start_timeout, "cabooseok", self._launch.times.startup):
                 word = line.split(None, 1)[0]
                 if word == "id":
                     what, text = parse_id(line)
@@ -295,7 +297,7 @@ class EngineProcess:
         """
         talk = self._alive()
         self._check_option(name, value)
-        errors = _synchronize(talk, [setoption_line(name, value)], self._start_timeout)
+        errors = _synchronize(talk, [setoption_line(name, value)], self._start_timeout, self._launch.times.startup)
         if errors:
             raise OptionError(f"{self.name} refuses option {name}: {'; '.join(errors)}")
         self._wanted[name] = value
@@ -304,8 +306,8 @@ class EngineProcess:
         """Says ``newgame`` and waits for ``readyok``. Raises ``EngineFault`` (``dead``, ``late``, ``garbled``)."""
         talk = self._alive()
         talk.channel.renew_excuses()
-        _synchronize(talk, ["newgame"], self._start_timeout)
-        self._told_new_game = True
+        _synchronize(talk, ["newgame"], self._start_timeout, self._launch.times.startup)
+        self._told_new_game = self._first = True
 
     def choose(self, observation: Observation, limits: Limits) -> Move:
         """The engine's move. Raises ``EngineFault`` (any kind but ``start``; ``dead`` when it does not run).
@@ -316,18 +318,28 @@ class EngineProcess:
         times = [time for time in (limits.movetime, limits.roundcap, limits.gamecap) if time is not None]
         if limits.clock is not None:
             times.append(limits.clock + (limits.allowance or 0.0))
-        return self.ask(observation, limits, min(times, default=None), observation.legal_moves())
+        return self._ask(observation, limits, min(times, default=None), observation.legal_moves(), "")
 
     def ask(self, observation: Observation, limits: Limits, allowed: float | None, legal: Sequence[Move]) -> Move:
         """As ``choose``, for callers who know better when an answer is late: after ``allowed`` ms and the margin (below
         zero the margin is shorter by that), or after the guard if it is None; and what the ``legal`` moves are."""
+        return self._ask(observation, limits, allowed, legal, self._launch.times.grace)
+
+    def _ask(
+        self, observation: Observation, limits: Limits, allowed: float | None, legal: Sequence[Move], grace: str
+    ) -> Move:
+        """``grace`` is what those who ask call the time that the first move of a game may take more, if they do."""
         talk = self._alive()
         self._number += 1
         said = observation_bytes(observation) + f"{go_line(self._number, limits)}\n".encode("ascii")
         if not self._told_new_game:  # started anew in mid-game
             said = b"newgame\n" + said
             self._told_new_game = True
-        move = talk.ask(self._number, said, limits, None if allowed is None else allowed / 1000, self._margin)
+        first, self._first = self._first, False
+        talk.moved = talk.moved or self._moved
+        seconds = None if allowed is None else allowed / 1000
+        move = talk.ask(self._number, said, limits, seconds, self._margin, first=first, grace=grace)
+        self._moved = True
         if move not in legal:
             raise EngineFault("illegal", f"{move}, expected one of {' '.join(map(str, legal))}")
         return move
@@ -339,9 +351,9 @@ class EngineProcess:
         return self._talk
 
 
-def _synchronize(talk: Conversation, lines: list[str], seconds: float) -> list[str]:
+def _synchronize(talk: Conversation, lines: list[str], seconds: float, more_time: str) -> list[str]:
     """Sends ``lines`` and ``isready``; returns the errors that came before ``readyok``."""
-    answers = talk.request([*lines, "isready"], seconds, "readyok")
+    answers = talk.request([*lines, "isready"], seconds, "readyok", more_time)
     return [answer[6:] for answer in answers if answer.startswith("error ")]
 
 

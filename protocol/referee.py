@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 from caboose.engine.game import Game, places
 from caboose.engine.moves import Move
 from caboose.engine.play import Bot, Info, Knowing, Limits
-from caboose.engine.seats import written
+from caboose.protocol.faults import error_text
 from caboose.protocol.gamelog import GameLog
 from caboose.protocol.launch import SandboxError
 from caboose.protocol.process import EngineFault, EngineProcess, LackError
@@ -249,8 +249,8 @@ class _Referee:
         for seat in sorted(self.seats, key=lambda seat: seat.engine is not None and not seat.engine.trusted):
             try:
                 if seat.engine is not None:
-                    _guarded("start", seat.engine.start)
-                _guarded("dead", seat.player.new_game)
+                    _guarded("start", seat.player, seat.engine.start)
+                _guarded("dead", seat.player, seat.player.new_game)
             except EngineFault as fault:
                 self.take_over(seat, fault)
             seat.begin_counts()
@@ -330,7 +330,7 @@ class _Referee:
             limits.report = reports.append
         start = time.perf_counter()
         try:
-            move = _guarded("dead", lambda: choose(observation, limits))
+            move = _guarded("dead", seat.player, lambda: choose(observation, limits))
         finally:
             used = (time.perf_counter() - start) * 1000
             seat.spend(used)
@@ -407,13 +407,12 @@ def final_places(rows: Sequence[Sequence[int]], players: int, faulty: Collection
     return tuple([place_of.get(seat, players) for seat in range(players)])
 
 
-def _guarded(kind: str, call: Callable[[], T]) -> T:
-    """What ``call`` returns; what it raises becomes an ``EngineFault``, of ``kind`` unless it is one already. What this
-    process lacks is no player's fault."""
+def _guarded(kind: str, player: Bot, call: Callable[[], T]) -> T:
+    """What ``call`` returns; what it raises becomes an ``EngineFault`` of ``player``, of ``kind`` unless it is one
+    already. What this process lacks is no player's fault."""
     try:
         return call()
     except (EngineFault, LackError, SandboxError):
         raise
     except Exception as error:
-        detail = " ".join(f"raised {type(error).__name__}: {written(error)}".split())
-        raise EngineFault(kind, detail) from error
+        raise EngineFault(kind, f"raised {error_text(error, player)}") from error

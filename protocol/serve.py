@@ -18,6 +18,7 @@ from typing import BinaryIO, Final
 
 from caboose.engine.play import Bot, Info, Limits, OptionError
 from caboose.engine.seats import written
+from caboose.protocol.faults import error_text
 from caboose.protocol.lines import MAX_LINE, LineSplitter, ProtocolError, shown, text_of
 from caboose.protocol.messages import (
     bestmove_line,
@@ -154,7 +155,7 @@ class _Loop:
                 except ProtocolError as error:
                     self._error(str(error))
                 except (Exception, SystemExit) as error:  # whatever it is, the next line has nothing to do with it
-                    self._error(f"{shown(line)}: the engine failed: {type(error).__name__}: {error}")
+                    self._error(f"{shown(line)}: the engine failed: {error_text(error, self._bot)}")
                 self._line_number += 1
                 self._done += len(line)
 
@@ -209,8 +210,12 @@ class _Loop:
         try:
             self._think(number, parse_go(line)[1])
         except (Exception, SystemExit) as error:
-            failed = "" if isinstance(error, ProtocolError) else f"the bot failed: {type(error).__name__}: "
-            self._error(f"go {number}: {failed}{written(error)}")
+            why = (
+                written(error)
+                if isinstance(error, ProtocolError)
+                else f"the bot failed: {error_text(error, self._bot)}"
+            )
+            self._error(f"go {number}: {why}")
 
     def _think(self, number: int, limits: Limits) -> None:
         observation = self._reader.observation()

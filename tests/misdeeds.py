@@ -200,7 +200,7 @@ MISDEEDS: Final = (
     Misdeed(
         name="forgets to flush",
         kind="late",
-        detail="it wrote nothing (does it flush its output?)",
+        detail="a margin of 50 ms; it wrote nothing",
         on_go="sys.stdout.write('bestmove'); time.sleep(60)",
         control=SHORT,
     ),
@@ -214,7 +214,7 @@ MISDEEDS: Final = (
     Misdeed(
         name="answers an old go",
         kind="late",
-        detail="it wrote 'bestmove 1 x'",
+        detail="it wrote 'bestmove 1 x': number 1 where 3 was asked",
         on_go="os.write(1, b'bestmove 1 x\\n'); time.sleep(60)",
         control=SHORT,
     ),

@@ -13,6 +13,8 @@ import pytest
 
 from caboose import bots
 from caboose.arena.check.run import STEPS
+from caboose.arena.check.steps import FAILED, Report, Result
+from caboose.arena.check.text import told_results
 from caboose.arena.cli import run
 from caboose.arena.lineup import builtin_command
 from checking import Case, check_all, outcomes
@@ -120,6 +122,10 @@ MISTAKES = {
     "later-version": (["start.version"], {"caboose": 'say(f"cabooseok {rest[0]}")'}),
     "forgets-to-flush": (["start.greeting"], {"caboose": 'sys.stdout.write("cabooseok 1\\n")'}),
     "late": (["time.tiny", "time.flag"], {"go": LATE}),
+    "is-cold": (
+        ["time.cold"],
+        {"before": "cold = True", "go": "time.sleep(0.3 * cold); cold = False; " + GOOD["go"].partition(" if")[0]},
+    ),
     "dies-of-a-word": (["lines.unknown"], {"other": 'sys.exit(3) if word == "fly" else None'}),
     "dies-of-a-setoption": (["options.unknown"], {"other": 'sys.exit(3) if word == "setoption" else None'}),
     "short-lines": (["lines.longest"], {"legal": "move = rest[0]; len(line) < 5000 or sys.exit(3)"}),
@@ -248,6 +254,12 @@ def test_an_engine_that_falls_silent_is_given_up(reports: dict[str, dict[str, An
     assert any(step["why"].startswith("nothing was answered in") for step in report["steps"])
 
 
+def test_what_is_cold_is_told_with_its_figures(reports: dict[str, dict[str, Any]]) -> None:
+    (step,) = reports["is-cold"]["steps"]
+    told = r"the first moves of \d new processes took 3\d\d to [\d,]+ ms, and \d of them were late, .* --grace \d+0 in"
+    assert not step["must"] and re.match(told, step["why"])
+
+
 # --- what is printed ---------------------------------------------------------------------------------------------
 
 
@@ -272,6 +284,66 @@ def test_the_report_for_people_fits_80_columns(tmp_path: Path, capsys: pytest.Ca
     assert "again: caboose check --step lines.unknown" in told
     assert re.search(r"^start     8 passed$", told, re.MULTILINE)
     assert "passed  start.greeting" in verbose
+
+
+def test_failures_of_one_cause_are_shown_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bad = engine(
+        tmp_path, legal="move = rest[0] if len(rest) < 5 else '1-1'", other="sys.exit(3) if word == 'fly' else 0"
+    )
+    assert run(["check", bad]) == 1
+    told = capsys.readouterr().out
+    found = re.search(r"(\d+) failed, (\d+) advice", told)
+    assert found is not None
+    amiss = int(found[1]) + int(found[2])
+    assert told.count("FAILED  ") == 2 and told.count("advice  ") == 0 and amiss > 10
+    (others,) = re.findall(r"^    (\d+) like it: [a-z., 0-9-]+\n", told, re.MULTILINE)
+    assert int(others) == amiss - 2
+    assert max(map(len, told.splitlines())) <= 80
+    _, report = checked(capsys, bad)
+    assert len(outcomes(report, "failed", "advice")) == amiss  # JSON keeps all
+
+
+def _report(*whys: str) -> Report:
+    report = Report("x")
+    report.results = [Result(step, FAILED, why) for step, why in zip(STEPS, whys, strict=False)]
+    return report
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("took 212 ms, expected 1 ms", "took 1,040.5 ms, expected 0 ms", True),
+        ("its move 3-4@1 is not legal, expected one of 1-1@M 2-3@4",
+         "its move 12-12@M is not legal, expected one of 1-1@2", True),
+        ("its move 3-4@1 is not legal, expected one of 1-1@M stop", "its move stop is not legal, expected one of 1-1@2",
+         False),
+        ("it exited with code 3", "it exited with code 4", False),
+        ("'IndexError: x' (bot.py, line 14)", "'IndexError: x' (bot.py, line 15)", False),
+        ("'IndexError: x 1' (bot.py, line 14)", "'IndexError: x 2' (bot.py, line 14)", True),
+        ("it refuses to move: 'error go 1: no'", "it refuses to move: 'error go 2: why'", False),
+        ("no readyok within 5 s", "no bestmove within 5 s", False),
+    ],
+)  # fmt: skip
+def test_what_counts_as_one_cause(one: str, other: str, same: bool) -> None:
+    assert len([*told_results(_report(one, other))]) == (1 if same else 2)
+
+
+def test_an_answer_that_is_missing_is_told_with_what_came_instead(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cases = {
+        "say(f'BestMove {rest[0]} {move}')": "expected bestmove in small letters",
+        "say(f'bestmove 999 {move}')": "'bestmove 999 ",
+        "sys.stderr.write(f'bestmove {rest[0]} {move}\\n'); sys.stderr.flush()": "to its standard error, expected on",
+        "sys.stdout.buffer.write(b'\\xef\\xbb\\xbfbestmove 1 x\\n'); sys.stdout.flush()": "a byte order mark stands",
+        "pass": "it has answered no go so far (does it flush its output?)",
+    }
+    for go, told in cases.items():
+        _, report = checked(capsys, engine(tmp_path, go=go), "--step", "start.move", "--patience", "1")
+        (step,) = report["steps"]
+        assert told in step["why"]
+    _, report = checked(capsys, engine(tmp_path, "time.sleep(60)"), "--step", "start.greeting", "--start-timeout", "1")
+    assert "not read the question yet; --start-timeout SECONDS gives it longer" in report["steps"][0]["why"]
 
 
 def test_the_steps_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -325,6 +397,6 @@ def test_a_program_that_ends_at_once_is_told_with_its_last_words(
     command = shlex.join([sys.executable, "-c", "import sys; sys.exit('no such model')"])
     assert run(["check", command]) == 1
     told = capsys.readouterr().out
-    assert "it is gone: it exited with code 1" in told
+    assert "it is gone: it exited with code 1; last words: 'no such model'" in told
     assert "stderr: no such model" in told
     assert "1 failed" in told

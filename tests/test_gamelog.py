@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import re
 import shlex
+import threading
 import time
 from pathlib import Path
 
@@ -87,13 +89,24 @@ def test_standard_error_and_faults_are_in_it(tmp_path: Path) -> None:
         errors = texts(game, toy, ERROR)
         assert errors[:3] == ["thinking 1", "thinking 2", "thinking 3"]
         assert errors[-1] == "ZeroDivisionError: division by zero"
-        assert texts(game, toy, NOTE) == ["fault dead: it exited with code 1"]
+        (note,) = texts(game, toy, NOTE)
+        told = (
+            r"fault dead: it exited with code 1; last words: 'ZeroDivisionError: division by zero' \(toy.py, line \d+\)"
+        )
+        assert re.fullmatch(told, note)
         assert texts(game, 1 - toy, ERROR) == []
 
 
-def test_without_a_log_standard_error_is_thrown_away_and_is_no_pipe(tmp_path: Path) -> None:
-    with EngineProcess(engine_command(tmp_path)) as engine:
-        assert Path(f"/proc/{engine.pid}/fd/2").readlink() == Path("/dev/null")
+def test_without_a_log_nobody_here_reads_standard_error(tmp_path: Path) -> None:
+    with nothing_left():
+        before = threading.active_count(), len(os.listdir("/proc/self/fd"))
+        with EngineProcess(engine_command(tmp_path)) as engine:
+            assert threading.active_count() == before[0]
+            assert len(os.listdir("/proc/self/fd")) == before[1] + 4  # input, output, control, the last words
+            pipe = Path(f"/proc/{engine.pid}/fd/2").readlink()
+            ours = {os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd") if fd > "2"
+                    and os.path.lexists(f"/proc/self/fd/{fd}")}  # fmt: skip
+            assert str(pipe).startswith("pipe:") and str(pipe) not in ours
 
 
 def test_a_flood_of_errors_neither_stops_nor_fills_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -255,7 +255,7 @@ def test_time_and_info_of_a_move(tmp_path: Path, position: Observation) -> None:
         (
             f"say('error go 99: no idea\\nbestmove 99 ' + legal[0]); {STUCK}",
             "late",
-            "'error go 99: no idea' 'bestmove 99 ",
+            "@1': number 99 where 1 was asked",
         ),
     ],
 )

@@ -119,6 +119,7 @@ def test_a_keeper_that_is_stopped_as_it_starts_holds_nobody_up() -> None:
         child = Child(["sh", "-c", "kill -STOP $PPID; exit 5"])
         child.reap()
         child.close_pipes()
+        child.close_errors()
         assert child.returncode in (5, -signal.SIGKILL)
 
 

@@ -263,7 +263,8 @@ def test_an_engine_that_lacks_its_files_is_told_why(tmp_path: Path, sandboxed: N
     code = f"open({str(Path(__file__))!r})\ngot = []\n{TELL}"
     fault = fault_of(EngineProcess(raw(tmp_path, code), launch=SANDBOX).start)
     assert fault.kind == "start"
-    assert fault.detail.startswith("it exited with code 1; in the sandbox it has no files but")
+    assert fault.detail.startswith("it exited with code 1; last words: 'FileNotFoundError: ")
+    assert "; in the sandbox it has no files but" in fault.detail
 
 
 # --- without bubblewrap ------------------------------------------------------------------------------------------

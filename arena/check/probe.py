@@ -14,6 +14,7 @@ from caboose.engine.moves import Move
 from caboose.engine.play import Limits, Option
 from caboose.engine.round import Observation
 from caboose.protocol.channel import Channel, ChannelClosed, ChannelTimeout, end
+from caboose.protocol.faults import Wait, explain, last_words
 from caboose.protocol.launch import IN_SANDBOX, PLAIN, Launch
 from caboose.protocol.lines import MAX_LINE, ProtocolError, shown, text_of
 from caboose.protocol.messages import (
@@ -31,6 +32,8 @@ from caboose.protocol.oserrors import cause
 _FLOOD: Final = 8 << 20  # bytes of output in one step that are no answer any more
 _TAPE: Final = 1000  # lines of a step that are kept
 _KEPT: Final = 4096  # characters of a line that are kept
+_HEARD: Final = 4  # lines that tell why an answer is missing
+_START: Final = "--start-timeout SECONDS"
 _BRIEF: Final = Limits(movetime=30.0)  # for positions where it only matters that the move is legal
 
 
@@ -91,7 +94,9 @@ class Probe:
         )  # lines that came and nobody has looked at, and when they came
         self._stamp = 0.0  # when the line came that was looked at last
         self._begin = time.monotonic()
+        self._odd: deque[bytes] = deque(maxlen=_HEARD)  # lines of this step that are no text
         self._number = 0
+        self._answered: set[str] = set()  # with which words it has answered since it started
 
     # --- its life ---
 
@@ -103,6 +108,7 @@ class Probe:
     def begin(self) -> None:
         """A new step: an empty tape."""
         self.tape = []
+        self._odd.clear()
         self._begin = time.monotonic()
         self._waiting.clear()
         if self._channel is not None:
@@ -116,6 +122,7 @@ class Probe:
         except (OSError, ValueError) as error:
             raise CannotRunError(cause(error)) from None
         self._number = 0
+        self._answered = set()
         self.note("the engine is started")
 
     def greet(self) -> list[str]:
@@ -195,19 +202,40 @@ class Probe:
         self._tape(True, shown(data, _KEPT)[1:-1])
         self._write(data)
 
-    def hear(self, word: str, seconds: float | None = None) -> list[str]:
+    def hear(self, word: str, seconds: float | None = None, *, number: int | None = None) -> list[str]:
         """The lines up to the first that begins with ``word``, which is the last. ``seconds`` is ``patience`` unless
-        given."""
+        given; ``number`` is that of the ``go`` that is to be answered."""
         wait = self.patience if seconds is None else seconds
-        lines = []
+        lines: list[str] = []
         for line in self._lines(time.monotonic() + wait):
             lines.append(line)
             if line.split(None, 1)[0] == word:
+                self._answered.add(word)
                 return lines
             if word == "bestmove" and line.startswith("error go"):
                 raise Broken(f"it refuses to move: {shown(line, 300)}")
-        hint = " (it wrote nothing at all: does it flush its output?)" if not self._talk().received else ""
-        raise Silent(f"no {word} within {wait:g} s{hint}")
+        raise Silent(f"no {word} within {wait:g} s{self._why(word, lines, number, wait)}")
+
+    def _why(self, word: str, lines: Sequence[str], number: int | None, seconds: float) -> str:
+        """What happened instead of an answer."""
+        channel = self._talk()
+        told = [line for line in lines if line.split(None, 1)[0] != "info"]
+        starting = word == "cabooseok" or (word == "readyok" and seconds == self.start)
+        return explain(
+            Wait(
+                wanted=word,
+                number=number,
+                lines=[*self._odd, *[line.encode("ascii") for line in told[:1] + told[1:][-_HEARD:]]],
+                rest=channel.unfinished,
+                received=sum(map(len, lines)),
+                errors=channel.last_words(),
+                unread=channel.unread,
+                spoke=bool(self._answered),
+                answered=bool(self._answered) if number is None else "bestmove" in self._answered,
+                more_time=_START if starting else "",
+                seconds=seconds,
+            )
+        )
 
     def hear_for(self, seconds: float) -> list[str]:
         """All lines that come within ``seconds``."""
@@ -276,6 +304,7 @@ class Probe:
             except ProtocolError as error:  # a print in some other language is forgiven, an answer is not
                 if line.split(None, 1)[:1] == [b"bestmove"]:
                     raise Broken(str(error)) from None
+                self._odd.append(line[:_KEPT])
         if channel.received > _FLOOD:
             raise Broken(f"it wrote {channel.received:,} bytes and no answer")
 
@@ -286,7 +315,7 @@ class Probe:
     def _ended(self, closed: ChannelClosed) -> str:
         self.note(str(closed))
         hint = IN_SANDBOX if self._launch.sandbox and not self._talk().received else ""
-        return f"it is gone: {closed}{hint}"
+        return f"it is gone: {closed}{last_words(self._talk().last_words(), str(closed))}{hint}"
 
     def _talk(self) -> Channel:
         assert self._channel is not None, "no engine was started"
@@ -324,13 +353,13 @@ class Probe:
         ``begin`` is the moment from which its time is counted.
         """
         wanted = self._number if number is None else number
-        lines = self.hear("bestmove", seconds)
+        lines = self.hear("bestmove", seconds, number=wanted)
         try:
             given, move = parse_bestmove(lines[-1])
         except ProtocolError as error:
             raise Broken(str(error)) from None
         if given != wanted:
-            raise Broken(f"it answered {shown(lines[-1])}, expected bestmove {wanted} and a move")
+            raise Broken(f"it answered {shown(lines[-1])}: number {given} where {wanted} was asked")
         legal = observation.legal_moves()
         if move not in legal:
             expected = " ".join(map(str, legal))

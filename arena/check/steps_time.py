@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import replace
+from statistics import median
 from typing import Final
 
 from caboose.arena.check.positions import position
@@ -20,6 +22,10 @@ _TRIES: Final = 3  # a machine may stall; an engine is too late when it is so ea
 _LARGEST: Final = 10**15 - 1  # the largest number that the grammar writes
 _THINKING: Final = 0.15  # seconds after which it surely thinks
 _LONG: Final = Limits(movetime=60_000.0)
+_COLD: Final = 20.0  # ms, the usual limit of a match
+_STARTS: Final = 5  # of new processes, of which …
+_LATE: Final = 2  # … so many have to be late: those are two of five games
+_COLD_PATIENCE: Final = 5.0  # seconds after which no more are started
 _TOGETHER: Final = "all that are given hold together"
 
 TIME: Final = Steps()
@@ -76,6 +82,40 @@ def _movetime(probe: Probe) -> None:
 @TIME.step("time.tiny", "keeps to `movetime 1`", "the answer must arrive within this time", _TIME)
 def _tiny(probe: Probe) -> None:
     _in_time(probe, Limits(movetime=1.0), 1)
+
+
+@TIME.step(
+    "time.cold",
+    "keeps to `movetime 20` also with the first move of a new process",
+    "Without such a grace the first move of a new process has no more time than any other",
+    _TIME,
+    must=False,
+)
+def _cold(probe: Probe) -> None:
+    allowed = _COLD + probe.margin
+    firsts: list[float] = []
+    later: list[float] = []
+    end = time.monotonic() + _COLD_PATIENCE
+    while len(firsts) < _STARTS and (len(firsts) < _LATE or time.monotonic() < end):
+        probe.restart()
+        probe.send("newgame")
+        probe.ready()
+        for number, after in enumerate((0, 8, 16)):
+            view = position(after=after)
+            begin = probe.ask(view, Limits(movetime=_COLD))
+            took = probe.answer(view, begin, allowed / 1000 + probe.patience).seconds * 1000
+            (later if number else firsts).append(took)
+    if min(later) > allowed:
+        raise Skip(f"its later moves are late as well: the fastest took {min(later):,.0f} ms")
+    late = sum(took > allowed for took in firsts)
+    if late >= _LATE:
+        grace = 10 * math.ceil(1.5 * (max(firsts) - _COLD) / 10)  # some more, as this was only a few
+        raise Broken(
+            f"the first moves of {len(firsts)} new processes took {min(firsts):,.0f} to {max(firsts):,.0f} ms, and "
+            f"{late} of them were late, with movetime {_COLD:.0f} and a margin of {probe.margin:,.0f} ms; later moves "
+            f"took {median(later):,.0f} ms. Expected that it loads and warms up before readyok; or give its first "
+            f"moves more time, such as --grace {grace} in a match"
+        )
 
 
 @TIME.step("time.none", "answers at once to `movetime 0`", "All times are whole milliseconds.", "Lines")

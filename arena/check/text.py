@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import textwrap
 from collections.abc import Iterator
@@ -15,6 +16,9 @@ _INDENT: Final = "    "
 _LAST: Final = 12  # lines of the exchange that are shown of a step that failed
 _STDERR: Final = 6  # lines of standard error that are shown, …
 _LONGEST: Final = 400  # … and characters of each
+_NAMES: Final = 10  # of steps like one that is shown
+_NUMBER: Final = re.compile(r"(?<!line )(?<!code )(?<![\d,.])\d[\d,.]*(?:-\d+(?:@\w+)?)?")  # also a tile and a move
+_MANY: Final = re.compile(r"#(?: (?:#|stop|pass))+")
 _WORDS: Final = {PASSED: "passed", FAILED: "FAILED", ADVICE: "advice", SKIPPED: "skipped"}
 PAGE: Final = "docs/protocol.md"
 
@@ -58,6 +62,30 @@ def step_lines(report: Report, result: Result, *, whole: bool = False) -> Iterat
     yield from _wrapped(f"{where}: {' '.join(step.says.split())}", _INDENT)
     if result.outcome != PASSED and not whole:
         yield from _wrapped(f"again: caboose check --step {step.name} {_called(report)}", _INDENT)
+
+
+def told_results(report: Report) -> Iterator[tuple[Result, list[Result]]]:
+    """What is not as it should be: the first result of each cause, one that failed if there is any, and the others that
+    say the same of it but for numbers."""
+    causes: dict[str, list[Result]] = {}
+    for result in report.results:
+        if result.outcome in (FAILED, ADVICE):
+            causes.setdefault(_cause(result.why), []).append(result)
+    for results in causes.values():
+        first = next((result for result in results if result.outcome == FAILED), results[0])
+        yield first, [result for result in results if result is not first]
+
+
+def like_lines(others: list[Result]) -> list[str]:
+    """The steps that came out like one that was shown."""
+    names = [result.step.name for result in others]
+    more = f" and {len(names) - _NAMES} more (--verbose shows all)" if len(names) > _NAMES else ""
+    return _wrapped(f"{len(names)} like it: {', '.join(names[:_NAMES])}{more}", _INDENT, "  ") if names else []
+
+
+def _cause(why: str) -> str:
+    """What is the same in the words of failures that have one cause: numbers, moves and lists of them are not."""
+    return _MANY.sub("#", _NUMBER.sub("#", why))
 
 
 def summary_lines(report: Report, seconds: float) -> Iterator[str]:

@@ -15,8 +15,16 @@ import typer
 from caboose.arena import caboose_version
 from caboose.arena.check.probe import CannotRunError, Probe
 from caboose.arena.check.run import MARGIN, PATIENCE, START_TIMEOUT, STEPS, check_steps, find_steps
-from caboose.arena.check.steps import ADVICE, FAILED, Report, Step
-from caboose.arena.check.text import group_line, heading_lines, report_object, step_lines, summary_lines
+from caboose.arena.check.steps import FAILED, Report, Step
+from caboose.arena.check.text import (
+    group_line,
+    heading_lines,
+    like_lines,
+    report_object,
+    step_lines,
+    summary_lines,
+    told_results,
+)
 from caboose.arena.commands.files import output_errors
 from caboose.arena.commands.untrusted import (
     CpuOption,
@@ -174,10 +182,10 @@ def _print_progress(report: Report, steps: Sequence[Step], *, every: bool) -> No
 
 def _print_end(report: Report, seconds: float, *, told: bool) -> None:
     if not told:
-        for result in report.results:
-            if result.outcome in (FAILED, ADVICE):
-                put_line()
-                _print_lines(step_lines(report, result))
+        for result, others in told_results(report):
+            put_line()
+            _print_lines(step_lines(report, result))
+            _print_lines(like_lines(others))
         put_line()
     _print_lines(summary_lines(report, seconds))
 

@@ -334,4 +334,5 @@ def _engine(contestant: Contestant, launch: Launch) -> EngineSpec:
         sandbox=launch.sandbox,
         share=tuple([os.path.abspath(path) for path in launch.shared]),
         resources=UNLIMITED if contestant.builtin else launch.resources,
+        times=launch.times,
     )

@@ -36,6 +36,7 @@ from caboose.arena.suite.score import Entry, InterruptedScore, smaller
 from caboose.arena.suite.score import score as ask_all
 from caboose.arena.suite.suite import Suite
 from caboose.arena.suite.text import print_scores, scores_text
+from caboose.protocol.faults import TimeNames
 from caboose.protocol.timing import DEFAULT_GUARD, DEFAULT_MARGIN, DEFAULT_STARTUP, TimeControl
 
 LIMITS: Final = ("nodes", "movetime", "playouts")
@@ -166,6 +167,7 @@ def score(
     launch = make_launch(
         sandbox, share or [], (Path(file),), memory=max_memory, processes=max_processes, cpu=max_cpu, file=max_file
     )
+    launch = replace(launch, times=TimeNames("", ""))  # it has no such options
     limits = _parse_limits(limit or [])
     expect_foreign(launch.sandbox for entrant in entrants if not entrant.builtin)
     problem = ""

@@ -12,6 +12,7 @@ import typer
 from caboose.arena.errors import CallError, cause
 from caboose.arena.output import put_error
 from caboose.protocol.child import Resources
+from caboose.protocol.faults import TimeNames
 from caboose.protocol.hiding import hide
 from caboose.protocol.launch import SANDBOXED, Launch, SandboxError, check_sandbox
 
@@ -99,6 +100,9 @@ LogOption = Annotated[
 ]
 
 
+TIMES: Final = TimeNames("--grace MS", "--start-timeout SECONDS")  # the options of clock.py
+
+
 def make_launch(
     sandbox: bool,
     share: Sequence[str],
@@ -131,6 +135,7 @@ def make_launch(
         sandbox=sandbox,
         shared=tuple(share),
         hidden=tuple(str(path) for path in hidden if path is not None),
+        times=TIMES,
     )
 
 

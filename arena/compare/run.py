@@ -13,7 +13,7 @@ import os
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -35,8 +35,9 @@ from caboose.arena.ladder.folder import DATABASE, LOCK, locked
 from caboose.arena.ladder.rows import FaultRow, Seats
 from caboose.arena.ladder.run import Limit, Run, open_store, play, prepare
 from caboose.arena.ladder.schedule import block_order, lineups
-from caboose.arena.ladder.store import BlockKey, Entry, Store
+from caboose.arena.ladder.store import BlockKey, Entry, FaultFound, Store
 from caboose.arena.sequential import CONTINUE, H0, H1, SequentialTest, State
+from caboose.protocol.referee import Fault
 
 KEY: Final = "comparison"  # of the setting in the database by which it is known to be one
 EXACT: Final = "test"  # of that which has the hypotheses with all their digits, and the most blocks of the last call
@@ -74,7 +75,8 @@ class Verdict:
     ``verdict`` is ``H1`` (the one is better by what the bounds say), ``H0`` or ``continue``; then ``why`` says why it
     ended. ``tally`` are the blocks that were judged, ``llr`` is what they come to. ``gain`` is by how much the one is
     better in the unit of the test, ``pips`` and ``elo`` the same in these, each with its 95 % interval over blocks.
-    ``entries``: the engines as they are, the one first. ``to_go``: about how many blocks are missing, if that is known.
+    ``entries``: the engines as they are, the one first, and ``faults`` the first fault of each in the blocks that were
+    judged, or None. ``to_go``: about how many blocks are missing, if that is known.
     """
 
     comparison: Comparison
@@ -86,6 +88,7 @@ class Verdict:
     pips: Estimate
     elo: Estimate
     entries: tuple[Entry, ...]
+    faults: tuple[Fault | None, ...]
     to_go: float | None
     seconds: float
 
@@ -139,14 +142,20 @@ def run_test(
         follower = _Follower(judge, numbers, watcher or Nobody())
         load(judge, store, run.lists[0].row.id, numbers)
         why = play(run, executor, limit or Limit(), follower, lambda: judge.over)
-        return conclude(comparison, judge, entries, why, time.monotonic() - started)
+        faults = _first_faults(comparison, judge, entries, store, run.lists[0].row.id)
+        return conclude(comparison, judge, entries, why, time.monotonic() - started, faults)
 
 
 def make_judge(comparison: Comparison, entries: Sequence[int]) -> Judge:
     """The judge of a comparison that has seen nothing yet; ``entries`` has the numbers of the engines' entries."""
-    spec = comparison.ladder().lists[0]
-    order = block_order(comparison.seed, LIST, lineups(spec, entries, entries[:2]), range(comparison.most))
+    order = _order(comparison, entries)
     return Judge(comparison.bounds, order, *entries[:2], most=comparison.most, strict=comparison.strict)
+
+
+def _order(comparison: Comparison, entries: Sequence[int]) -> Iterator[Place]:
+    """The order in which blocks are judged."""
+    spec = comparison.ladder().lists[0]
+    return block_order(comparison.seed, LIST, lineups(spec, entries, entries[:2]), range(comparison.most))
 
 
 def kept_seed(folder: Path) -> int | None:
@@ -244,8 +253,32 @@ def _open(folder: Path, comparison: Comparison) -> Store:
 # ------------------------------------------------------------------------------------------------- the verdict
 
 
-def conclude(comparison: Comparison, judge: Judge, entries: tuple[Entry, ...], why: str, seconds: float) -> Verdict:
-    """What ``judge`` has found. ``why`` it ended if there is no verdict; empty where that follows from the judge."""
+def _first_faults(
+    comparison: Comparison, judge: Judge, entries: tuple[Entry, ...], store: Store, number: int
+) -> tuple[Fault | None, ...]:
+    """The first fault of each engine in the blocks that were judged, in their order."""
+    first: dict[int, Fault] = {}
+    if any(judge.tally.faults):
+        places = {row.id: _place(row.key) for row in store.blocks(number)}
+        at: dict[Place, list[FaultFound]] = {}
+        for found in store.faults(number):
+            at.setdefault(places[found.block], []).append(found)
+        for place in islice(_order(comparison, [entry.id for entry in entries]), judge.tally.blocks):
+            for found in at.get(place, []):
+                first.setdefault(found.entry, found.fault)
+    return tuple([first.get(entry.id) for entry in entries])
+
+
+def conclude(
+    comparison: Comparison,
+    judge: Judge,
+    entries: tuple[Entry, ...],
+    why: str,
+    seconds: float,
+    faults: tuple[Fault | None, ...] = (),
+) -> Verdict:
+    """What ``judge`` has found. ``why`` it ended if there is no verdict; empty where that follows from the judge.
+    ``faults`` has the first fault of each engine."""
     pips, elo = judge.tally.states
     decided = judge.verdict != CONTINUE
     if not decided and not why:
@@ -265,6 +298,7 @@ def conclude(comparison: Comparison, judge: Judge, entries: tuple[Entry, ...], w
         pips=interval(SequentialTest(low=0, high=1, unit=UNITS[0]), pips),
         elo=interval(SequentialTest(low=0, high=1, unit=UNITS[1]), elo),
         entries=entries,
+        faults=faults,
         to_go=None if decided else judge.to_go,
         seconds=seconds,
     )

@@ -39,6 +39,9 @@ def summary(found: Verdict, call: str) -> list[str]:
                 ("Differ", f"{_many(found.state.changes, 'block')} from the one before; a verdict needs {FEWEST}")
             )
     rows.append(("Played", f"{_many(tally.blocks, 'block')}, {_many(tally.games, 'game')}, {_faults(found)}"))
+    for spec, fault in zip(comparison.engines, found.faults, strict=False):
+        if fault is not None:
+            rows.append(("Fault", printable(f"{spec.name}: {fault.kind}: {fault.detail}")))
     elo = (found.gain, "nelo") if test.unit == "nelo" else (found.elo, "elo")
     rows.append(("Gain", f"{gain_text(found.pips, 'pips')}; {gain_text(*elo)}"))
     pairs = sum(tally.pairs)
@@ -101,8 +104,11 @@ def verdict_data(found: Verdict, call: str) -> dict[str, Any]:
                 "version": entry.version,
                 "hash": json.loads(entry.identity)["hash"],
                 "faults": faults,
+                "first_fault": None if first is None else {"kind": first.kind, "detail": first.detail},
             }
-            for who, spec, entry, faults in zip(WHO, comparison.engines, found.entries, tally.faults, strict=False)
+            for who, spec, entry, faults, first in zip(
+                WHO, comparison.engines, found.entries, tally.faults, found.faults, strict=False
+            )
         ],
         "games_won": [share / tally.clean if tally.clean else None for share in tally.first],
         "rules": str(comparison.rules),

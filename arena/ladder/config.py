@@ -21,6 +21,7 @@ from caboose.arena.reading import read_text
 from caboose.arena.scaling import parse_reference
 from caboose.engine.rules import MAX_PLAYERS, MIN_PLAYERS, OPTIONS, Rules, RulesError
 from caboose.protocol.child import Resources
+from caboose.protocol.faults import TimeNames
 from caboose.protocol.launch import Launch
 from caboose.protocol.referee import FAULT_POLICIES
 from caboose.protocol.timing import TimeControl
@@ -38,6 +39,7 @@ MIB: Final = 1 << 20
 
 _LIMITS: Final = ("max_memory", "max_processes", "max_cpu", "max_file")
 _SECONDS: Final = {"round_cap": "roundcap", "game_cap": "gamecap", "guard": "guard", "start_timeout": "startup"}
+_TIMES: Final = TimeNames("grace of the list", "start_timeout of the list")  # keys of a list
 _MILLISECONDS: Final = ("movetime", "allowance", "margin", "grace")
 _COUNTS: Final = ("nodes", "playouts")
 
@@ -45,7 +47,8 @@ _COUNTS: Final = ("nodes", "playouts")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineSpec:
     """An engine that takes part: the built-in bot ``builtin``, or a ``command``. Limits are as in ``Resources``, with
-    ``memory`` and ``file`` in bytes. ``dealt_as`` is the name from which its deals follow, if that is another one."""
+    ``memory`` and ``file`` in bytes. ``times`` are as in ``Launch``. ``dealt_as`` is the name from which its deals
+    follow, if that is another one."""
 
     name: str
     builtin: str
@@ -54,6 +57,7 @@ class EngineSpec:
     sandbox: bool = False
     share: tuple[str, ...] = ()
     resources: Resources = Resources()  # noqa: RUF009 - it cannot be changed
+    times: TimeNames = _TIMES
     dealt_as: str = ""
 
     @property
@@ -63,7 +67,13 @@ class EngineSpec:
 
     def contestant(self, hidden: Path) -> Contestant:
         """It as a player of a match. In a sandbox it cannot see the folder ``hidden``."""
-        launch = Launch(resources=self.resources, sandbox=self.sandbox, shared=self.share, hidden=(str(hidden),))
+        launch = Launch(
+            resources=self.resources,
+            sandbox=self.sandbox,
+            shared=self.share,
+            hidden=(str(hidden),),
+            times=self.times,
+        )
         return Contestant(self.name, Entrant(self.builtin, self.command, self.name), self.options, launch=launch)
 
 
