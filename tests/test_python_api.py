@@ -41,8 +41,8 @@ ROUND = Round(RULES, staged(RULES, ["6-5 5-5 1-2 0-3", "6-1 4-4 3-3 2-2"], boney
 
 
 def replay(*events: Event, **options: Any) -> Observation:
-    given = {"hub": 6, "seat": 0, "starter": 0, "hand": ROUND.hands[0], "past_scores": ()} | options
-    return Observation.replay(RULES, given["hub"], given["seat"], given["starter"], given["hand"], events)
+    given: dict[str, Any] = {"hub": 6, "seat": 0, "starter": 0, "hand": ROUND.hands[0]} | options
+    return Observation.replay(RULES, events=events, **given)
 
 
 def play(seat: int, text: str) -> Event:
@@ -163,7 +163,7 @@ def test_limits_that_make_sense() -> None:
 
 
 def test_there_is_one_class_of_candidates() -> None:
-    assert caboose.engine.search.Candidate is caboose.engine.play.Candidate is Candidate
+    assert vars(caboose.engine.search)["Candidate"] is caboose.engine.play.Candidate is Candidate
     assert Candidate._fields == ("move", "visits", "score", "error", "win")
     said: list[Info] = []
     create("mcts").choose(ROUND.observe(0), Limits(nodes=200, report=said.append))
