@@ -110,7 +110,10 @@ class Limits:
 
 
 def _is_time(value: Any) -> bool:
-    return _is(value, Real) and bool(value >= 0)  # so not NaN either
+    try:
+        return _is(value, Real) and float(value) >= 0  # so not NaN either
+    except OverflowError:
+        return False
 
 
 def _is_count(value: Any) -> bool:
