@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from caboose.engine.moves import Move
@@ -109,12 +109,19 @@ class Limits:
             raise ValueError(f"report {_shown(self.report)}: expected what can be called with an Info, or None")
 
 
-def _is_time(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and value >= 0  # so not NaN either
+def _is_time(value: Any) -> bool:
+    try:
+        return _is(value, Real) and float(value) >= 0  # so not NaN either
+    except OverflowError:
+        return False
 
 
-def _is_count(value: object) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and value >= 1
+def _is_count(value: Any) -> bool:
+    return _is(value, Integral) and bool(value >= 1)
+
+
+def _is(value: object, kind: type) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)
 
 
 def _shown(value: object) -> str:

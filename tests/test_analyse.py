@@ -28,6 +28,7 @@ from caboose.engine.tiles import TILES
 from caboose.protocol.notation import observation_text, position_text
 from caboose.protocol.records import record_text
 from recorded import SMALL, play_record
+from tried import tried
 
 ROOT = Path(__file__).parent.parent
 GAME = play_record(SMALL, seed=3)
@@ -83,7 +84,7 @@ def test_a_difference_is_that_of_the_scores_with_a_smaller_error() -> None:
     moves = view().legal_moves()[:2]
     search = Search(view(), 1, confidence=math.inf, win_bonus=0, moves=moves)
     search.run(800)
-    found = {candidate.move: candidate for candidate in search.candidates()}
+    found = {candidate.move: candidate for candidate in tried(search.candidates())}
     assert set(found) == set(moves)
     assert [candidate.visits for candidate in found.values()] == [400, 400]
     one, other = found[moves[0]], found[moves[1]]
@@ -98,7 +99,7 @@ def test_a_difference_has_the_bonus_for_winning_in_it() -> None:
     moves = view().legal_moves()[:2]
     search = Search(view(), 1, confidence=math.inf, win_bonus=25, moves=moves)
     search.run(2000)
-    found = {candidate.move: candidate for candidate in search.candidates()}
+    found = {candidate.move: candidate for candidate in tried(search.candidates())}
     value = {move: found[move].score + 25 * found[move].win for move in moves}
     assert search.difference(*moves)[0] == pytest.approx(value[moves[0]] - value[moves[1]])
     assert any(0 < found[move].win < 1 for move in moves)

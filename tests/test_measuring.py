@@ -30,6 +30,7 @@ from caboose.protocol.referee import play_game
 from caboose.protocol.timing import TimeControl
 from comparing import random_deal, random_rules
 from players import Scripted, contestants_of, lineup_of
+from tried import tried
 
 QUICK = ["--rounds", "1", "--blocks", "1", "--players", "2", "--nodes", "20", "--seed", "3"]
 
@@ -219,7 +220,7 @@ def scores_expected(round_: Round, open_boneyard: bool) -> dict[str, float]:
     """What a search that sees the hands expects of each move."""
     search = Search(round_.observe(0), 1, truth=round_, open_boneyard=open_boneyard)
     search.run(400)
-    return {str(move): value for move, _, value, *_ in search.candidates()}
+    return {str(move): value for move, _, value, *_ in tried(search.candidates())}
 
 
 HEAVY = tile_of(3, 3), tile_of(4, 4)

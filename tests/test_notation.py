@@ -156,7 +156,7 @@ def test_reading_does_not_depend_on_what_was_read_before() -> None:
 
 # --- what is forgiven --------------------------------------------------------------------------------------------
 
-BETWEEN: Final = (" ", "  ", "\t", "\n", "\r\n", "\r", ", ", " ; ", " # 5-66 is no tile, they say\n", "\u00a0", "\n\n")
+BETWEEN: Final = (" ", "  ", "\t", "\n", "\r\n", "\r", ", ", " ; ", " # 5-66 is no tile, they say\n", " \t ", "\n\n")
 
 
 def disguised(text: str, chance: random.Random) -> str:

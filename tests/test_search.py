@@ -25,6 +25,7 @@ from caboose.engine.rules import PRESETS, Rules
 from caboose.engine.search import MAX_THREADS, POLICIES, Search, game_chances
 from caboose.engine.simulate import simulate
 from caboose.engine.weighing import WEIGHTS
+from tried import tried
 
 FAMILY = Rules.of("family", 4)
 
@@ -133,9 +134,9 @@ def test_candidates_say_how_sure_they_are() -> None:
     assert [candidate.visits for candidate in search.candidates()] == [0] * search.size
     assert search.lead == 0.0
     search.run(200 * search.size)
-    early = search.candidates()
+    early = tried(search.candidates())
     search.run(1800 * search.size)
-    late = search.candidates()
+    late = tried(search.candidates())
     assert {candidate.visits for candidate in late} == {2000}
     assert all(0.2 < b.error / a.error * math.sqrt(10) < 5 for a, b in zip(early, late, strict=True))
     assert all(0 <= candidate.win <= 1 for candidate in late)
@@ -206,7 +207,7 @@ def test_levels_play_worse_and_worse_but_not_at_random() -> None:
         seen = choices(FAMILY, seed, after=seed % 20)
         search = Search(seen, 1, confidence=math.inf)
         search.run(400 * search.size)
-        score = {candidate.move: candidate.score for candidate in search.candidates()}
+        score = {candidate.move: candidate.score for candidate in tried(search.candidates())}
         worst += max(score.values()) - sum(score.values()) / len(score)
         for level in lost:
             move = create("mcts", Level=level, Seed=seed).choose(seen, Limits(nodes=2000))
@@ -224,7 +225,7 @@ def test_a_level_plays_nothing_that_it_takes_for_bad() -> None:
         for number in second:
             said: list[Info] = []
             move = create("mcts", Level=number, Seed=seed).choose(seen, Limits(report=said.append))
-            score = {candidate.move: candidate.score for candidate in said[-1].candidates}
+            score = {candidate.move: candidate.score for candidate in tried(said[-1].candidates)}
             lost = {move: max(score.values()) - value for move, value in score.items()}
             assert lost[move] <= LEVELS[number].slip
             second[number] += lost[move] > 0
