@@ -43,7 +43,9 @@ def summary(found: Verdict, call: str) -> list[str]:
         if fault is not None:
             rows.append(("Fault", printable(f"{spec.name}: {fault.kind}: {fault.detail}")))
     elo = (found.gain, "nelo") if test.unit == "nelo" else (found.elo, "elo")
-    rows.append(("Gain", f"{gain_text(found.pips, 'pips')}; {gain_text(*elo)}"))
+    # With a pool the ratings of standings follow from the games against it, too, and are another number.
+    alone = "" if comparison.pool is None or test.unit == "nelo" else " (pairs of A and B alone)"
+    rows.append(("Gain", f"{gain_text(found.pips, 'pips')}; {gain_text(*elo)}{alone}"))
     pairs = sum(tally.pairs)
     if pairs:
         won, tied, lost = (f"{count:,} {how}" for count, how in zip(tally.pairs, PAIRS, strict=True))
