@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import select
 import signal
-import struct
 import termios
 import threading
 import time
@@ -366,7 +365,7 @@ class Channel:
         if self._unsent:
             return True
         with suppress(OSError):
-            return struct.unpack("i", ioctl(self._input, termios.FIONREAD, bytes(4)))[0] > 0
+            return any(ioctl(self._input, termios.FIONREAD, bytes(4)))
         return False
 
     # --- the end ---

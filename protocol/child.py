@@ -159,7 +159,7 @@ class Child:
         if number < -_OURS:
             raise LackError(-number - _OURS, os.strerror(-number - _OURS), name)
         # That there is a program was seen before.
-        hint = ": the interpreter that its first line names" if -number == errno.ENOENT else ""
+        hint = f": {_interpreter(name)}" if -number == errno.ENOENT else ""
         raise OSError(-number, os.strerror(-number) + hint, name)
 
     @property
@@ -331,6 +331,14 @@ def program(name: str) -> str:
         hint = "; expected an executable (chmod +x), or the interpreter before it" if place.is_file() else ""
         raise OSError(errno.EACCES, os.strerror(errno.EACCES) + hint, name)
     return path
+
+
+def _interpreter(name: str) -> str:
+    """What is wrong with the first line of a script that cannot be run."""
+    with suppress(OSError, TypeError), open(shutil.which(name) or name, "rb") as file:
+        if file.readline(256).endswith(b"\r\n"):
+            return "its first line ends with CR LF, expected LF alone"
+    return "the interpreter that its first line names"
 
 
 @contextmanager

@@ -18,6 +18,7 @@ FAULT_KINDS: Final = ("start", "dead", "late", "illegal", "garbled", "refused")
 _MARKS: Final = ("\xef\xbb\xbf", "\xff\xfe", "\xfe\xff")  # byte order marks, a character for each byte
 _ALIKE: Final = 0.8  # how much a misspelt word is like the right one, by difflib
 _LONG: Final = 1.0  # seconds that hardly anybody needs who only has to warm up
+_DIGITS: Final = 18  # of a number that is shown
 _ODD: Final = 2  # letters more or fewer of such a word
 _LOOKED_AT: Final = 200  # bytes of a line in which an answer is looked for
 STRAYED: Final = "to its standard error, expected on standard output"
@@ -183,8 +184,8 @@ def _amiss(line: bytes, wait: Wait) -> str:
         return ""
     if words[0] == wanted:
         number = words[1] if len(words) > 1 else ""
-        if wait.number is not None and number.isdigit() and int(number[:18]) != wait.number and not ended:
-            return f": number {number[:18]} where {wait.number} was asked"
+        if wait.number is not None and number.isdigit() and number.lstrip("0") != str(wait.number) and not ended:
+            return f": number {number if len(number) < _DIGITS else 'of many digits'} where {wait.number} was asked"
         return ended
     if words[0].lower() == wanted:
         return f"{ended}: expected {wanted} in small letters"

@@ -31,7 +31,7 @@ LONG: Final = TimeControl(movetime=30_000, margin=50, startup=30_000)
 NO_MARGIN: Final = replace(SHORT, margin=0)
 WIDE_MARGIN: Final = replace(SHORT, margin=30_000, startup=30_000)
 AT: Final = 3  # the decision at which they misbehave
-_SHOWN: Final = 93  # characters of a fault that the table has room for
+_SHOWN: Final = 120  # characters of a fault that the table has room for
 
 # What those of the usual kind may use: ``limit`` is the seconds that the ``go`` which is ``words`` allows.
 BEFORE: Final = """

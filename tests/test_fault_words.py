@@ -14,7 +14,9 @@ import pytest
 from caboose.arena.cli import run
 from caboose.arena.commands.untrusted import TIMES
 from caboose.engine.game import Game
+from caboose.engine.moves import Move
 from caboose.engine.play import Limits
+from caboose.engine.round import Observation
 from caboose.engine.rules import Rules
 from caboose.protocol.faults import Wait, error_text, explain
 from caboose.protocol.gamelog import GameLog
@@ -288,15 +290,12 @@ def said_by(engine: EngineProcess) -> bytes:
 
 
 def test_a_bot_of_this_process_that_raises_is_told_with_file_and_line() -> None:
-    def fail(*_: object) -> object:
-        return json.loads("{")  # deep in a library
+    def fail(observation: Observation, limits: Limits) -> Move:
+        json.loads("{")  # deep in a library
+        return observation.legal_moves()[0]
 
-    result = play_game(
-        Game(Rules.of("family", 2), 1),
-        [Scripted(fail), Scripted()],
-        TimeControl(nodes=1),
-        fallback=Scripted(),  # type: ignore[arg-type]
-    )
+    bots = [Scripted(fail), Scripted()]
+    result = play_game(Game(Rules.of("family", 2), 1), bots, TimeControl(nodes=1), fallback=Scripted())
     fault = result.seats[0].fault
     assert fault is not None and fault.kind == "dead"
     assert fault.detail.startswith("raised JSONDecodeError: Expecting property name")

@@ -96,6 +96,7 @@ def test_a_command_that_cannot_be_run(command: str | list[str], detail: str) -> 
     ("text", "mode", "detail"),
     [
         ("print()", 0o644, "Permission denied; expected an executable (chmod +x), or the interpreter before it"),
+        ("#!/bin/sh\r\n", 0o755, "No such file or directory: its first line ends with CR LF, expected LF alone"),
         ("#!/no/such/python\n", 0o755, "No such file or directory: the interpreter that its first line names"),
     ],
 )
