@@ -84,7 +84,7 @@ class Fit:
 class FirstPlaces:
     """Gathers first places from games that come some at a time; it grows with the kinds of tables, not with games.
 
-    Games count in which no seat has a fault and not all seats are of one contestant.
+    Games count that have more than two seats, not all of one contestant, and no fault. Of two a first place is a pair.
     """
 
     def __init__(self, contestants: int, groups: int) -> None:
@@ -97,7 +97,7 @@ class FirstPlaces:
         """Counts some games; ``group`` has the group of each."""
         there = games.player != NOBODY
         several = ((games.player != games.player[:, :1]) & there).any(axis=1)
-        rows = np.flatnonzero((games.counted | ~there).all(axis=1) & several)
+        rows = np.flatnonzero((games.counted | ~there).all(axis=1) & several & (there.sum(axis=1) > 2))
         if not len(rows):
             return
         player, place, there = games.player[rows], games.place[rows], there[rows]

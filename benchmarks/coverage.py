@@ -43,8 +43,9 @@ CASES = (
     Case("8 bots, tables of 4, 200 blocks", spread(8), 4, 200),
     Case("8 bots, tables of 4, 200 blocks, one seldom there", spread(8), 4, 200, 0.0, np.array([0.05] + [1.0] * 7)),
     Case("12 bots, tables of 4, 3000 blocks in 1000 groups", spread(12), 4, 3000),
-    Case("24 bots, tables of 4, 500 blocks, first order", spread(24), 4, 500),
+    Case("24 bots, tables of 4, 500 blocks", spread(24), 4, 500),
     Case("8 bots, 8 players, 50 blocks", spread(8), 8, 50),
+    Case("120 bots, 2 players, 4000 blocks, first order", spread(120), 2, 4000),
 )
 
 

@@ -81,7 +81,7 @@ def test_the_error_of_first_places_is_that_of_simulated_ladders() -> None:
 def test_two_engines_have_nothing_to_check() -> None:
     fit = fit_of(ladder(np.array([0.5, -0.5]), 2, 60, np.random.default_rng(3)), 2)
     assert (fit.pairs, fit.freedom, fit.excess) == (1, 0, None) and not fit.doubtful
-    assert fit.kappa.value == pytest.approx(1, abs=1e-6)  # a first place is a pair
+    assert fit.kappa.value is None and not fit.first  # a first place is a pair
 
 
 def test_few_blocks_tell_nothing() -> None:
@@ -95,10 +95,10 @@ def test_few_blocks_tell_nothing() -> None:
 
 def test_first_places_are_counted_by_kind_of_table() -> None:
     generator = np.random.default_rng(5)
-    games = join([ladder(np.linspace(-1, 1, 5), size, 10, generator, step=0.5) for size in (2, 4)])
+    games = join([ladder(np.linspace(-1, 1, 5), size, 10, generator, step=0.5) for size in (3, 4)])
     games = with_fault(games, 3, 0)
     places = FirstPlaces(5, 20)
-    block = np.concatenate([games.block[:20], games.block[20:] + 10])
+    block = np.concatenate([games.block[:30], games.block[30:] + 10])
     for first in range(0, len(games), 7):
         places.add(games.select(slice(first, first + 7)), block[first : first + 7])
     found = places.found()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,7 @@ def test_where_nobody_has_a_place_the_mean_is_that_of_all() -> None:
 def test_an_anchor_and_a_mean_shift_all_alike() -> None:
     games = ladder(spread(4), 4, 40, np.random.default_rng(3))
     free, fixed, part = (
-        standings(games, 4, replicates=50, **more)  # type: ignore[arg-type]
+        standings(games, 4, replicates=50, **more)
         for more in ({}, {"anchor": 2, "level": 1500}, {"mean_of": np.array([True, True, False, False])})
     )
     assert fixed.contestants[2].rating.value == 1500 and fixed.contestants[2].rating.half == 0
@@ -82,10 +83,10 @@ def test_an_anchor_and_a_mean_shift_all_alike() -> None:
 # ------------------------------------------------------------------------------------------------ a ladder
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A made-up ladder of four engines, one of which has two editions, and one of which is not in its file any more."""
-    folder = tmp_path / "x"
+    folder = tmp_path_factory.mktemp("made") / "x"
     made_up.make_ladder(folder, 240, 1, 4)
     for name in ("engine-0", "engine-1", "engine-2"):
         assert run(["ladder", "add", str(folder), "mcts", "--name", name]) == 0
@@ -100,6 +101,12 @@ def folder(tmp_path: Path) -> Path:
             lineup = tuple(new.id if entry == old["engine-2"] else entry for entry in key.lineup)
             store.commit(BlockKey(key.list, 1000 + at, lineup), games, [], finished="2026-02-02", record=None)
     return folder
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path) -> Path:
+    """One like it, to be changed."""
+    return Path(shutil.copytree(made, tmp_path / "x"))
 
 
 def data(folder: Path, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[Rows, dict[str, Any]]:
@@ -182,6 +189,7 @@ def test_an_anchor_by_call_and_by_file(folder: Path, capsys: pytest.CaptureFixtu
         (["--anchor", "engine-0="], "--anchor: 'engine-0=': expected"),
         (["--anchor", "engine-0=nan"], "expected the name of an engine, or ENGINE=RATING"),
         (["--anchor", "engine-0=1e300"], "expected the name of an engine, or ENGINE=RATING"),
+        (["--anchor", "engine-0=\N{ARABIC-INDIC DIGIT FIVE}"], "expected the name of an engine, or ENGINE=RATING"),
         (["--anchor", "=5"], "expected the name of an engine, or ENGINE=RATING"),
         (["--anchor", "engine-0=5=6"], "expected the name of an engine, or ENGINE=RATING"),
         (["--mean", "some"], "--mean some: expected current or all"),
@@ -190,11 +198,9 @@ def test_an_anchor_by_call_and_by_file(folder: Path, capsys: pytest.CaptureFixtu
     ],
 )
 @pytest.mark.parametrize("command", ["standings", "report"])
-def test_wrong_calls(
-    folder: Path, words: list[str], said: str, command: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_wrong_calls(made: Path, words: list[str], said: str, command: str, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
-    assert run(["ladder", command, str(folder), *words]) == 2
+    assert run(["ladder", command, str(made), *words]) == 2
     assert said in " ".join(capsys.readouterr().err.split())
 
 

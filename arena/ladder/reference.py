@@ -18,6 +18,7 @@ from caboose.arena.ratings import Standings, Tally
 MIN_BLOCKS: Final = 10  # intervals of fewer are too narrow (docs/statistics.md)
 MEANS: Final = ("current", "all")
 MOST_RATING: Final = 1_000_000
+_NAMED: Final = 20  # engines that an error names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,9 +43,10 @@ class Reference:
         if anchor is not None and not played[anchor]:
             anchor = None
         if self.anchor and anchor is None and self.must:
+            more = f" and {len(known) - _NAMED} more" if len(known) > _NAMED else ""
             raise CallError(
                 f"--anchor {self.anchor}: no game of such an engine counts; expected one of "
-                f"{', '.join(known) or 'none'}"
+                f"{', '.join(known[:_NAMED]) or 'none'}{more}"
             )
         mean_of = np.array([self.has_part(entry) for entry in entries], np.bool_)
         level = self.rating if anchor is not None else 0.0
@@ -76,7 +78,7 @@ def parse_anchor(where: str, text: str) -> tuple[str, float]:
     """The label and the rating of ``ENGINE`` or ``ENGINE=RATING``. Raises ``CallError``."""
     label, equals, number = text.partition("=")
     try:
-        rating = float(number) if equals else 0.0
+        rating = float(number if number.isascii() else "") if equals else 0.0
     except ValueError:
         rating = math.nan
     if not label or not abs(rating) <= MOST_RATING:
