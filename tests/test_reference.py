@@ -228,7 +228,7 @@ def test_compare_and_standings_give_the_same_number(
 ) -> None:
     folder = tmp_path / "state"
     call = ["compare", "greedy", "random", "--in-process", "--nodes", "1", "--rounds", "1", "--players", players]
-    call += ["--elo1", "900", "--max-blocks", "24", "--seed", "3", "--concurrency", "1", "--state", str(folder)]
+    call += ["--pips1", "1", "--max-blocks", "24", "--seed", "3", "--concurrency", "1", "--state", str(folder)]
     assert run([*call, "--json"]) in (0, 1, 3)
     compared = json.loads(capsys.readouterr().out)
     rows, found = data(folder, capsys)
