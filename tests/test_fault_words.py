@@ -206,7 +206,7 @@ def test_an_engine_that_has_moved_in_an_earlier_process_flushes(tmp_path: Path) 
         ("no such model", "", "'no such model'"),
         ("a\nb\n\n", "", "'b'"),
         ("x" * 999, "", f"'{'x' * 200}...'"),
-        ("\x1b[31mred\x1b[0m\u202e", "", r"'\x1b[31mred\x1b[0m\x202e'"),
+        ("\x1b[31mred\x1b[0m\u202e", "", r"'\x1b[31mred\x1b[0m\u202e'"),
         ("thread 'main' panicked at src/main.rs:3:5:\nno move\nnote: run with `RUST_BACKTRACE=1`\n", "", "'no move'"),
         ("Exception in thread \"main\" X: y\n\tat Main.main(Main.java:5)\n", "", "'Exception in thread \"main\" X: y'"),
         ("    only indented\n", "", "'only indented'"),
