@@ -21,6 +21,7 @@ from caboose.protocol.process import EngineProcess
 from caboose.protocol.timing import TimeControl
 
 _SHOWN: Final = 100  # characters of a piece of the call that an error shows
+_PACKAGES: Final = ("caboose", "caboose.arena", "caboose.bots", "caboose.engine", "caboose.protocol")
 MAX_DIGITS: Final = 2  # of the number of a contestant
 
 
@@ -133,13 +134,17 @@ def builtin_command(name: str) -> tuple[str, ...]:
 
 def installation() -> tuple[str, ...]:
     """The folders from which a built-in bot runs: Python's, and those of the packages."""
-    packages = [place for name in ("arena", "bots", "engine", "protocol") for place in _places(f"caboose.{name}")]
+    packages = [place for name in _PACKAGES for place in _places(name)]
     return tuple(dict.fromkeys([sys.prefix, sys.base_prefix, *filter(os.path.isdir, sys.path), *packages]))
 
 
 def _places(package: str) -> Sequence[str]:
+    # Where an install in place has links, what counts is where they lead; also that of the file of a package.
     spec = find_spec(package)
-    return () if spec is None else spec.submodule_search_locations or ()
+    if spec is None:
+        return ()
+    places = [*(spec.submodule_search_locations or ()), os.path.dirname(os.path.realpath(spec.origin or ""))]
+    return [os.path.realpath(place) for place in places]
 
 
 def make_entrants(
