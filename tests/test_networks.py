@@ -160,7 +160,7 @@ def test_a_damaged_file_is_refused(
         (["--rules", "family"], "family: expected a preset and players, such as family-4"),
         (["--rules", "family-4", "family-40"], "family-40: players=40"),
         (["--rules", "family-4", "--rounds", "0"], "0 rounds: expected more"),
-        (["--rules", "family-4", "--out", "no/folder/new.tsv"], "No such file or directory: 'no/folder/new.tsv'"),
+        (["--rules", "family-4", "--out", "no/folder/new.tsv"], "no/folder/new.tsv: No such file or directory"),
         (["--rules", "family-4", "--out", __file__], "line 1 is damaged"),
     ],
 )
