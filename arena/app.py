@@ -159,6 +159,8 @@ def run_app(app: typer.Typer, arguments: Sequence[str], failed: int = 1, again: 
         # Of rich and typer, which end a program so when nobody reads its output any more, or a shell has its words.
         return failed if ended.code else 0
     except OSError as error:
+        if for_lack_of_memory(error):
+            return _fail(NO_MEMORY, failed)
         of_output = error.filename is None and error.errno in (errno.ENOSPC, errno.EIO, errno.EPIPE, errno.EDQUOT)
         return _fail(f"{'standard output: ' if of_output else ''}{reason(error)}", failed)
     except MemoryError:
