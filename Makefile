@@ -12,12 +12,15 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready$(if $(filter-out 0,$(CABOOSE_NATIVE)),-native)
 YARDSTICKS := $(foreach build,native portable,build/yardstick-$(build)-2 build/yardstick-$(build)-3)
 PORTABLE := $(if $(filter x86_64 amd64,$(shell uname -m)),-msse4.2 -mpopcnt)
-SOURCES := pyproject.toml setup.py $(wildcard engine/*.pyx engine/*.pxd engine/*.h) $(wildcard protocol/*.pyx) protocol/keeper.c11 protocol/filter.h
+SOURCES := pyproject.toml setup.py $(wildcard engine/*/*.pyx engine/*/*.pxd engine/*/*.h protocol/*/*.pyx) protocol/process/keeper.c11 protocol/process/filter.h
 PYTHONS := $(or $(PYTHON),$(wildcard $(BIN)/python) python3.13 python3.12 python3.11 python3)
 
 # Tests that no clock and no other process matters to.
-COMPUTING := $(sort $(wildcard $(foreach what,analyse belief bots endgame instructions luce measuring networks pairing \
-    perft ratings rules_* search sequential simulate stats strength suite tune tune_choices,tests/test_$(what).py)))
+COMPUTING := $(sort $(wildcard $(foreach what,engine/test_belief engine/test_endgame engine/test_networks engine/test_perft \
+    engine/test_rules_* engine/test_search engine/test_simulate bots/test_bots bots/test_measuring house/test_instructions \
+    house/test_strength arena/test_analyse arena/test_standings arena/test_suite arena/stats/* arena/tuning/test_tune \
+    arena/tuning/test_choices \
+    protocol/test_records protocol/test_verify protocol/test_fuzz protocol/test_observation_text,tests/$(what).py)))
 
 .DELETE_ON_ERROR:
 ifndef TWO
@@ -62,7 +65,7 @@ lint: $(READY) ## check style and types, and the stubs against the compiled modu
 	@PATH="$(CURDIR)/$(BIN):$$PATH" cython-lint engine protocol
 	@$(BIN)/mypy
 	@MYPYPATH=build/pkg $(BIN)/stubtest --mypy-config-file pyproject.toml --allowlist tests/stubtest.allow \
-	    --ignore-disjoint-bases --ignore-missing-stub caboose.engine caboose.protocol.pipes
+	    --ignore-disjoint-bases --ignore-missing-stub caboose.engine caboose.protocol.process.pipes
 
 .PHONY: format
 format: $(READY) ## format the code and mend what ruff can mend
@@ -90,63 +93,63 @@ test-all: ## run the tests on each of Python 3.11, 3.12 and 3.13 that is here
 .PHONY: soak
 soak: $(READY) ## look for rare faults of the rules and then of the referee, for SECONDS=60 each
 	@failed=; \
-	$(BIN)/python tests/soak.py --seconds $(SECONDS) || failed=yes; echo; \
-	$(BIN)/python tests/soak_referee.py --seconds $(SECONDS) || failed=yes; \
+	$(BIN)/python tests/tools/soak.py --seconds $(SECONDS) || failed=yes; echo; \
+	$(BIN)/python tests/tools/soak_referee.py --seconds $(SECONDS) || failed=yes; \
 	[ -z "$$failed" ]
 
 .PHONY: kills
 kills: $(READY) ## kill a ladder KILLS=50 times, and compare it with one that nobody disturbed
-	@$(BIN)/python tests/killing.py --kills $(KILLS)
+	@$(BIN)/python tests/tools/kill_ladder.py --kills $(KILLS)
 
 .PHONY: cluster
 cluster: $(READY) ## kill clients, workers and the scheduler of a small Dask cluster while it plays a ladder (some minutes)
-	@$(BIN)/python tests/soak_cluster.py
+	@$(BIN)/python tests/tools/soak_cluster.py
 
 .PHONY: instructions
 instructions: $(READY) ## count the core's instructions (valgrind), all workloads, and compare with the kept counts
-	@$(BIN)/python benchmarks/instructions.py
+	@$(BIN)/python benchmarks/perf/instructions.py
 
 .PHONY: words
 words: $(READY) ## write the commands' words anew, which the help and the completion of shells show
-	@$(BIN)/python -m caboose.arena.words
+	@$(BIN)/python -m caboose.cli.command_words
 
 .PHONY: update-instructions
 update-instructions: $(READY) ## count the core's instructions and keep the counts of this build
-	@$(BIN)/python benchmarks/instructions.py --update
+	@$(BIN)/python benchmarks/perf/instructions.py --update
 
 .PHONY: networks
 networks: $(READY) ## make the networks of the search anew, from planners' rounds (about a minute each)
-	@$(BIN)/python -m caboose.engine.train
+	@$(BIN)/python -m caboose.engine.training.train
 
 .PHONY: benchmarks
 benchmarks: $(READY) ## measure what should be fast, show it and keep it as a run
-	@$(BIN)/python benchmarks/compare.py save
+	@$(BIN)/python benchmarks/perf/compare.py save
 
 .PHONY: compare
 compare: $(READY) $(YARDSTICKS) ## measure again, against RUN=latest and against the yardstick
-	@$(BIN)/python benchmarks/compare.py compare --run $(RUN)
+	@$(BIN)/python benchmarks/perf/compare.py compare --run $(RUN)
 
 .PHONY: yardstick
 yardstick: $(READY) $(YARDSTICKS) ## measure playouts against the plain C loop only
-	@$(BIN)/python benchmarks/compare.py yardstick
+	@$(BIN)/python benchmarks/perf/compare.py yardstick
 
 # The plain C loop, with the flags of a portable build and of one for this machine (setup.py), and with the sets of tiles
 # in two words and in three. It is called .c11 since .c files beside Cython's are taken for what that makes.
-build/yardstick-native-%: benchmarks/yardstick.c11
+build/yardstick-native-%: benchmarks/perf/yardstick.c11
 	@mkdir -p build
 	@$(CC) -std=c11 -O3 -march=native -DWORDS=$* -o $@ -x c $<
 
-build/yardstick-portable-%: benchmarks/yardstick.c11
+build/yardstick-portable-%: benchmarks/perf/yardstick.c11
 	@mkdir -p build
 	@$(CC) -std=c11 -O3 $(PORTABLE) -DWORDS=$* -o $@ -x c $<
 
 .PHONY: dist-check
 dist-check: $(READY) ## build a wheel from the sdist alone, install it and look at both (a few minutes)
-	@$(BIN)/pytest -m slow tests/test_package.py
+	@$(BIN)/pytest -m slow tests/house/test_package.py
 
 .PHONY: clean
 clean: ## remove what was built
-	@rm -rf build dist *.egg-info engine/*.so protocol/*.so protocol/keeper .venv*/ready* .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	@rm -rf build dist *.egg-info engine/*/*.so protocol/*/*.so protocol/process/keeper .venv*/ready* .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	@find . -name '.venv*' -prune -o -name __pycache__ -prune -exec rm -rf {} +
 
 .PHONY: clean-all

@@ -13,13 +13,18 @@ from setuptools.command.editable_wheel import editable_wheel
 
 # A list and not a glob: a source that is missing stops the build instead of making a wheel without it.
 MODULES = {
-    "engine": [
-        "moves", "round", "perft", "playout", "belief", "endgame", "search", "simulate", "learning", "measure", "told",
-    ],
-    "protocol": ["pipes"],
-}  # fmt: skip
-PROGRAMS = {"keeper": "protocol"}  # in C, to be run and not to be imported
-HEADERS = {"keeper": ["protocol/filter.h"]}  # what they include
+    "engine/rules": ["moves", "round", "perft"],
+    "engine/policy": ["playout", "simulate"],
+    "engine/belief": ["belief"],
+    "engine/value": ["endgame"],
+    "engine/search": ["search"],
+    "engine/training": ["positions"],
+    "engine/measure": ["measure"],
+    "protocol/notation": ["observation_writer"],
+    "protocol/process": ["pipes"],
+}
+PROGRAMS = {"keeper": "protocol/process"}  # in C, to be run and not to be imported
+HEADERS = {"keeper": ["protocol/process/filter.h"]}  # what they include
 C_SUFFIX = ".c11"  # of what is written by hand: .c files are what Cython makes
 JOBS = 2
 
@@ -32,10 +37,15 @@ DIRECTIVES = {
 }
 
 
+def dotted(package: str, name: str) -> str:
+    """The full name of a module in the folder ``package``."""
+    return f"caboose.{package.replace('/', '.')}.{name}"
+
+
 def compile_flags() -> list[str]:
     """The flags of every module: for any x86-64 of the last 15 years, or for this machine with CABOOSE_NATIVE=1."""
     # No fused multiply-add: it would make results differ between builds. No debug information: a third less to wait.
-    # gcc's vectoriser makes these short loops slower (docs/performance.md).
+    # gcc's vectoriser makes these short loops slower (docs/explanation/performance.md).
     flags = ["-O3", "-fno-tree-vectorize", "-ffp-contract=off", "-g0"]
     if os.environ.get("CABOOSE_NATIVE", "0") not in ("", "0"):
         flags.append("-march=native")
@@ -49,7 +59,7 @@ def link_packages() -> str:
     Python and the mypy of others after an editable install."""
     top = Path("build/pkg/caboose")
     top.mkdir(parents=True, exist_ok=True)
-    for place in ("engine", "protocol", "bots", "arena", "package/__init__.py", "package/py.typed"):
+    for place in ("engine", "protocol", "bots", "table", "arena", "cli", "package/__init__.py", "package/py.typed"):
         link = top / Path(place).name
         if not link.is_symlink():
             link.symlink_to(Path("../../..") / place)
@@ -145,12 +155,12 @@ if __name__ == "__main__":
     setup(
         ext_modules=[
             *[
-                Extension(f"caboose.{package}.{name}", [f"{package}/{name}.pyx"], include_dirs=["engine"])
+                Extension(dotted(package, name), [f"{package}/{name}.pyx"], include_dirs=["engine/rules"])
                 for package, names in MODULES.items()
                 for name in names
             ],
             *[
-                Extension(f"caboose.{package}.{name}", [f"{package}/{name}{C_SUFFIX}"], depends=HEADERS[name])
+                Extension(dotted(package, name), [f"{package}/{name}{C_SUFFIX}"], depends=HEADERS[name])
                 for name, package in PROGRAMS.items()
             ],
         ],

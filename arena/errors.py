@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from caboose.protocol.oserrors import cause
+from caboose.protocol.process.os_errors import cause
 
 __all__ = ["CallError", "PlayError", "RunError", "Stopped", "cause", "reason"]
 

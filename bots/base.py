@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from caboose.engine.moves import Move
-from caboose.engine.play import Limits, Option, OptionError
-from caboose.engine.round import Observation
-from caboose.engine.weighing import WEIGHTS
+from caboose.engine.bot_api import Limits, Option, OptionError
+from caboose.engine.policy.policy_weights import WEIGHTS
+from caboose.engine.rules.moves import Move
+from caboose.engine.rules.round import Observation
 
 MAX_SEED = 2**63 - 1
 

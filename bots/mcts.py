@@ -10,13 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ClassVar, Final, NamedTuple
 
 from caboose.bots.base import SEED, WEIGHT_OPTIONS, BuiltIn, weight_option
-from caboose.engine.moves import Move
-from caboose.engine.networks import is_usual
-from caboose.engine.play import Info, Limits, Option
-from caboose.engine.round import Observation, Round
-from caboose.engine.rules import Rules
-from caboose.engine.search import INFERENCE, MAX_MEMORY, MAX_THREADS, POLICIES, Search
-from caboose.engine.weighing import WEIGHTS
+from caboose.engine.bot_api import Info, Limits, Option
+from caboose.engine.policy.policy_weights import WEIGHTS
+from caboose.engine.rules.moves import Move
+from caboose.engine.rules.round import Observation, Round
+from caboose.engine.rules.rules import Rules
+from caboose.engine.search.search import INFERENCE, MAX_MEMORY, MAX_THREADS, POLICIES, Search
+from caboose.engine.value.networks import is_usual
 
 CHUNK: Final = 32  # playouts between two looks at the clock, at first …
 CHUNK_SECONDS: Final = 0.001  # … and then so many as take that long
@@ -60,7 +60,7 @@ LEVELS: Final = {
 # Values of options by preset and players, where nobody has set them: what was found and proven for these very rules.
 TUNED: Final[Mapping[tuple[str, int], Mapping[str, int]]] = {
     # `caboose tune benchmarks/studies/mcts-classic-2.toml`: +1.4 ± 1.2 pips a round over 2,546 pairs, with 500
-    # nodes a move. Again on other deals, against each other: +1.7 ± 0.9 over 4,367 blocks (docs/tuning.md).
+    # nodes a move. Again on other deals, against each other: +1.7 ± 0.9 over 4,367 blocks (docs/guides/tuning.md).
     ("classic", 2): {
         "Confidence": 219,
         "WinBonus": 14,
@@ -78,7 +78,8 @@ TUNED: Final[Mapping[tuple[str, int], Mapping[str, int]]] = {
         "WeightLoneDouble": 84,
     },
     # `caboose tune benchmarks/studies/mcts-classic-8.toml`: +0.44 ± 0.35 pips a round over 864 pairs, with 500 nodes
-    # a move among planners. Again on other deals, in three tests: +0.44 ± 0.23 over 3,532 blocks (docs/tuning.md).
+    # a move among planners. Again on other deals, in three tests: +0.44 ± 0.23 over 3,532 blocks
+    # (docs/guides/tuning.md).
     ("classic", 8): {
         "Confidence": 391,
         "WinBonus": 3,
@@ -107,7 +108,7 @@ class Budget(NamedTuple):
 
 
 class MctsBot(BuiltIn):
-    """Monte Carlo search over worlds that agree with what the seat knows (``docs/search.md``)."""
+    """Monte Carlo search over worlds that agree with what the seat knows (``docs/explanation/search.md``)."""
 
     name: ClassVar[str] = "mcts"
     declared: ClassVar[tuple[Option, ...]] = (

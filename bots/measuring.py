@@ -1,13 +1,13 @@
-"""The bots that see what is hidden: ceilings for the search, and never opponents (``docs/search.md``)."""
+"""The bots that see what is hidden: ceilings for the search, and never opponents (``docs/explanation/search.md``)."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
 from caboose.bots.mcts import MctsBot
-from caboose.engine.moves import Move
-from caboose.engine.play import Limits, Option
-from caboose.engine.round import Observation, Round
+from caboose.engine.bot_api import Limits, Option
+from caboose.engine.rules.moves import Move
+from caboose.engine.rules.round import Observation, Round
 
 
 class MeasuringBot(MctsBot):

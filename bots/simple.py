@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from caboose.bots.base import SEED, WEIGHT_OPTIONS, BuiltIn
-from caboose.engine.moves import Move
-from caboose.engine.play import Limits, Option
-from caboose.engine.playout import policy_move
-from caboose.engine.round import Observation
+from caboose.engine.bot_api import Limits, Option
+from caboose.engine.policy.playout import policy_move
+from caboose.engine.rules.moves import Move
+from caboose.engine.rules.round import Observation
 
 
 class RandomBot(BuiltIn):

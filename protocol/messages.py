@@ -1,4 +1,5 @@
-"""The single lines of the protocol: written and read here and nowhere else. ``docs/protocol.md`` has the grammar.
+"""The single lines of the protocol: written and read here and nowhere else. ``docs/reference/protocol.md`` has the
+grammar.
 
 Every reader takes a line as ``text_of`` gives it and raises ``ProtocolError`` naming the line and the field.
 The observation's lines are in ``observation``.
@@ -9,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from caboose.engine.blanks import BLANKS, words_of
-from caboose.engine.moves import Move
-from caboose.engine.play import OPTION_TYPES, Candidate, Info, Limits, Option
-from caboose.protocol.lines import VERSION, ProtocolError, shown
-from caboose.protocol.words import WordError, parse_move, parse_number
+from caboose.engine.bot_api import OPTION_TYPES, Candidate, Info, Limits, Option
+from caboose.engine.rules.blanks import BLANKS, words_of
+from caboose.engine.rules.moves import Move
+from caboose.protocol.notation.lines import VERSION, ProtocolError, shown
+from caboose.protocol.notation.words import WordError, parse_move, parse_number
 
 MAX_ABOUT: Final = 1000  # characters of what an engine says of itself
 _LARGEST: Final = 10**15 - 1  # the largest number that the grammar writes

@@ -6,8 +6,8 @@ import signal
 import pytest
 from hypothesis import settings
 
-from caboose.arena.commands import untrusted
-from caboose.protocol.launch import SandboxError, check_sandbox
+from caboose.cli.options import sandbox as untrusted
+from caboose.protocol.process.launch import SandboxError, check_sandbox
 
 # As the commands do: with more threads the linear algebra of small matrices takes many times the processor time. It is
 # told before anybody loads numpy.
@@ -41,4 +41,4 @@ def sandboxed() -> None:
 @pytest.fixture
 def still_readable(monkeypatch: pytest.MonkeyPatch) -> None:
     """For matches with foreign engines in this process, whose memory they would hide: it has other tests to run."""
-    monkeypatch.setattr("caboose.arena.commands.untrusted.hide", lambda: None)
+    monkeypatch.setattr("caboose.cli.options.sandbox.hide", lambda: None)

@@ -7,18 +7,11 @@ import shlex
 from dataclasses import dataclass, replace
 from typing import Final
 
-from caboose.arena.ladder.config import (
-    DEFAULT_GENERATION,
-    MOST_BLOCKS,
-    PAIR,
-    PAIRINGS,
-    EngineSpec,
-    LadderSpec,
-    ListSpec,
-)
-from caboose.arena.sequential import SequentialTest
-from caboose.engine.rules import Rules
-from caboose.protocol.timing import TimeControl
+from caboose.arena.config.engine_spec import MOST_BLOCKS, EngineSpec
+from caboose.arena.ladder.config import DEFAULT_GENERATION, PAIR, PAIRINGS, LadderSpec, ListSpec
+from caboose.arena.stats.sprt import SequentialTest
+from caboose.engine.rules.rules import Rules
+from caboose.protocol.referee.timing import TimeControl
 
 LIST: Final = "compare"  # the only list of a comparison's database
 REPORT: Final = "report.html"

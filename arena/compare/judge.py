@@ -12,11 +12,10 @@ from typing import Final
 
 import numpy as np
 
-from caboose.arena.games import NOBODY, Games
-from caboose.arena.ladder.board import columns
-from caboose.arena.ladder.rows import Seats
-from caboose.arena.ladder.schedule import Lineup
-from caboose.arena.sequential import CONTINUE, VERDICTS, SequentialTest, State, block_values, blocks_to_go, moments_of
+from caboose.arena.blocks.block_order import Lineup
+from caboose.arena.blocks.game_rows import Seats, columns
+from caboose.arena.stats.game_table import NOBODY, Games
+from caboose.arena.stats.sprt import CONTINUE, VERDICTS, SequentialTest, State, block_values, blocks_to_go, moments_of
 
 Place = tuple[int, Lineup]
 """Which block: its number, and who plays (entries)."""

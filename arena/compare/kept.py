@@ -10,15 +10,15 @@ from typing import Final
 from caboose.arena.compare.comparison import DEFAULT_MOST, Comparison
 from caboose.arena.compare.judge import Judge
 from caboose.arena.compare.run import CALL, EXACT, KEY, Verdict, conclude, load, make_judge
-from caboose.arena.database import damaged
+from caboose.arena.config.engine_spec import EngineSpec
 from caboose.arena.errors import RunError
-from caboose.arena.ladder.config import EngineSpec
-from caboose.arena.ladder.folder import DATABASE, runner
 from caboose.arena.ladder.run import open_store
 from caboose.arena.ladder.store import FaultFound, Store
-from caboose.arena.sequential import SequentialTest
-from caboose.engine.rules import Rules
-from caboose.protocol.timing import TimeControl
+from caboose.arena.stats.sprt import SequentialTest
+from caboose.arena.storage.ladder_folder import DATABASE, runner
+from caboose.arena.storage.sqlite import damaged
+from caboose.engine.rules.rules import Rules
+from caboose.protocol.referee.timing import TimeControl
 
 LAST_FAULTS: Final = 10
 _ROLES: Final = ("A", "B", "the pool")

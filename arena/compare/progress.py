@@ -8,13 +8,12 @@ from typing import Final
 
 from rich.console import Group
 
-from caboose.arena.bootstrap import Estimate
 from caboose.arena.compare.judge import Judge
 from caboose.arena.compare.run import interval
-from caboose.arena.console import Console, Text
-from caboose.arena.live import LiveView
-from caboose.arena.report import duration_text
-from caboose.arena.sequential import State
+from caboose.arena.console.console import Console, Text, duration_text
+from caboose.arena.console.live import LiveView
+from caboose.arena.stats.bootstrap import Estimate
+from caboose.arena.stats.sprt import State
 
 EVERY: Final = 60.0  # seconds between two lines where there is no terminal
 WIDTH: Final = 41  # of the bar, which has a middle

@@ -11,18 +11,18 @@ import numpy as np
 from caboose.arena.compare.kept import LAST_FAULTS, Kept
 from caboose.arena.compare.progress import NAMES, alike_text
 from caboose.arena.compare.run import interval
-from caboose.arena.ladder.words import DASH, counted, cut, estimate_text, share
-from caboose.arena.pages.page import Column, Fact, Page, Section
-from caboose.arena.pages.plots import Axis, Figure, Line, Plot, Rule, number_text
-from caboose.arena.report import table_text
-from caboose.arena.sequential import CONTINUE, FEWEST, H1, State, moments_of
+from caboose.arena.ladder.number_format import DASH, counted, cut, estimate_text, share
+from caboose.arena.match.console_report import table_text
+from caboose.arena.report.page import Column, Fact, Page, Section
+from caboose.arena.report.plots import Axis, Figure, Line, Plot, Rule, number_text
+from caboose.arena.stats.sprt import CONTINUE, FEWEST, H1, State, moments_of
 
 POINTS: Final = 600  # of a curve
 BINS: Final = 40
 DIGITS: Final = {"pips": 2, "elo": 1, "nelo": 1}
 EVEN: Final = {"pips": 0.0, "elo": 0.5, "nelo": 0.5}
 _ROLES: Final = {"A": "A", "B": "B", "the pool": "Pool"}
-_FOOT: Final = "What the figures mean: docs/statistics.md, docs/compare.md."
+_FOOT: Final = "What the figures mean: docs/explanation/statistics.md, docs/guides/compare.md."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

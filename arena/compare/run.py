@@ -24,20 +24,21 @@ from typing import Final, Protocol
 import numpy as np
 
 from caboose.arena import caboose_version
-from caboose.arena.bootstrap import CONFIDENCE, Estimate
+from caboose.arena.blocks.block_order import block_order
+from caboose.arena.blocks.game_rows import FaultRow, Seats
 from caboose.arena.compare.comparison import LIST, Comparison, difference
 from caboose.arena.compare.judge import UNITS, Judge, Place, Tally
-from caboose.arena.database import beside
 from caboose.arena.errors import CallError, RunError, cause
-from caboose.arena.executors import Executor
+from caboose.arena.execution.executors import Executor
 from caboose.arena.ladder.config import FILE
-from caboose.arena.ladder.folder import DATABASE, LOCK, locked
-from caboose.arena.ladder.rows import FaultRow, Seats
 from caboose.arena.ladder.run import Limit, Run, open_store, play, prepare
-from caboose.arena.ladder.schedule import block_order, lineups
+from caboose.arena.ladder.schedule import lineups
 from caboose.arena.ladder.store import BlockKey, Entry, FaultFound, Store
-from caboose.arena.sequential import CONTINUE, H0, H1, SequentialTest, State
-from caboose.protocol.referee import Fault
+from caboose.arena.stats.bootstrap import CONFIDENCE, Estimate
+from caboose.arena.stats.sprt import CONTINUE, H0, H1, SequentialTest, State
+from caboose.arena.storage.ladder_folder import DATABASE, LOCK, locked
+from caboose.arena.storage.sqlite import beside
+from caboose.protocol.referee.referee import Fault
 
 KEY: Final = "comparison"  # of the setting in the database by which it is known to be one
 EXACT: Final = "test"  # of that which has the hypotheses with all their digits, and the most blocks of the last call

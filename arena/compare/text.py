@@ -7,14 +7,15 @@ import shlex
 from dataclasses import asdict
 from typing import Any, Final
 
+from caboose.arena.blocks.recorder import MOST_TEXT
 from caboose.arena.compare.progress import NAMES, alike_text, gain_text
 from caboose.arena.compare.run import Verdict
-from caboose.arena.ladder.config import EngineSpec
+from caboose.arena.config.engine_spec import EngineSpec
+from caboose.arena.console.console import duration_text
 from caboose.arena.ladder.store import Entry
-from caboose.arena.records import MOST_TEXT
-from caboose.arena.report import duration_text, table_text
-from caboose.arena.sequential import CONTINUE, FEWEST, H1
-from caboose.protocol.lines import printable
+from caboose.arena.match.console_report import table_text
+from caboose.arena.stats.sprt import CONTINUE, FEWEST, H1
+from caboose.protocol.notation.lines import printable
 
 FORMAT: Final = "caboose compare"
 FORMAT_VERSION: Final = 1

@@ -1,30 +1,29 @@
-"""What a ladder is, as ``ladder.toml`` describes it; ``docs/ladder.md`` tells the keys."""
+"""What a ladder is, as ``ladder.toml`` describes it; ``docs/guides/ladder.md`` tells the keys."""
 
 from __future__ import annotations
 
-import difflib
-import shlex
-import sys
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, overload
+from typing import Final
 
-import caboose.bots as bots
-from caboose.arena.blocks import CRASHED
-from caboose.arena.controls import make_control, parse_tc
+from caboose.arena.blocks.block import CRASHED
+from caboose.arena.blocks.time_scaling import parse_reference
+from caboose.arena.config.engine_spec import (
+    MOST_BLOCKS,
+    EngineSpec,
+    read_control,
+    read_engine,
+    read_rules,
+    whole_number,
+)
+from caboose.arena.config.toml import Table, check_name
 from caboose.arena.errors import CallError, cause
-from caboose.arena.lineup import Contestant, Entrant, builtin_command, make_builtin
-from caboose.arena.naming import MAX_LABEL
-from caboose.arena.reading import read_text
-from caboose.arena.scaling import parse_reference
-from caboose.engine.rules import MAX_PLAYERS, MIN_PLAYERS, OPTIONS, Rules, RulesError
-from caboose.protocol.child import Resources
-from caboose.protocol.faults import TimeNames
-from caboose.protocol.launch import Launch
-from caboose.protocol.referee import FAULT_POLICIES
-from caboose.protocol.timing import TimeControl
+from caboose.arena.storage.files import read_text
+from caboose.engine.rules.rules import Rules
+from caboose.protocol.referee.referee import FAULT_POLICIES
+from caboose.protocol.referee.timing import TimeControl
 
 FILE: Final = "ladder.toml"
 FORMAT: Final = 1
@@ -34,47 +33,6 @@ PAIRINGS: Final = ("adaptive", "even")
 DEFAULT_BLOCKS: Final = 100
 DEFAULT_GENERATION: Final = 16
 DEFAULT_SET_ASIDE: Final = 20
-MOST_BLOCKS: Final = 1_000_000_000
-MIB: Final = 1 << 20
-
-_LIMITS: Final = ("max_memory", "max_processes", "max_cpu", "max_file")
-_SECONDS: Final = {"round_cap": "roundcap", "game_cap": "gamecap", "guard": "guard", "start_timeout": "startup"}
-_TIMES: Final = TimeNames("grace of the list", "start_timeout of the list")  # keys of a list
-_MILLISECONDS: Final = ("movetime", "allowance", "margin", "grace")
-_COUNTS: Final = ("nodes", "playouts")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EngineSpec:
-    """An engine that takes part: the built-in bot ``builtin``, or a ``command``. Limits are as in ``Resources``, with
-    ``memory`` and ``file`` in bytes. ``times`` are as in ``Launch``. ``dealt_as`` is the name from which its deals
-    follow, if that is another one."""
-
-    name: str
-    builtin: str
-    command: tuple[str, ...]
-    options: tuple[tuple[str, str], ...] = ()
-    sandbox: bool = False
-    share: tuple[str, ...] = ()
-    resources: Resources = Resources()  # noqa: RUF009 - it cannot be changed
-    times: TimeNames = _TIMES
-    dealt_as: str = ""
-
-    @property
-    def dealt(self) -> str:
-        """The name from which its deals follow."""
-        return self.dealt_as or self.name
-
-    def contestant(self, hidden: Path) -> Contestant:
-        """It as a player of a match. In a sandbox it cannot see the folder ``hidden``."""
-        launch = Launch(
-            resources=self.resources,
-            sandbox=self.sandbox,
-            shared=self.share,
-            hidden=(str(hidden),),
-            times=self.times,
-        )
-        return Contestant(self.name, Entrant(self.builtin, self.command, self.name), self.options, launch=launch)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,26 +136,6 @@ def parse_spec(text: str, path: Path) -> LadderSpec:
     )
 
 
-def parse_command(line: str, folder: Path) -> tuple[str, ...]:
-    """The words of a command line, in which files with a slash in their name are seen from ``folder``. Raises
-    ``ValueError``."""
-    try:
-        words = shlex.split(line)
-    except ValueError as error:
-        raise ValueError(f"the command line {line!r} cannot be read ({error})") from None
-    if not words:
-        raise ValueError("it is empty")
-    return tuple([_resolved(word, folder) for word in words])
-
-
-def check_name(name: str) -> None:
-    """Raises ``ValueError`` for what cannot be the name of an engine or a list."""
-    if not name or len(name) > MAX_LABEL or not all(c.isascii() and (c.isalnum() or c in "+-_.") for c in name):
-        raise ValueError(f"{name!r}: expected 1 to {MAX_LABEL} letters, digits and + - _ .")
-    if not name[0].isalnum():
-        raise ValueError(f"{name!r}: expected a letter or a digit first")
-
-
 # ------------------------------------------------------------------------------------------------ the parts
 
 
@@ -221,59 +159,6 @@ def _engine(table: Table, folder: Path) -> EngineSpec:
     return replace(read_engine(table, folder), dealt_as=dealt_as)
 
 
-def read_engine(table: Table, folder: Path) -> EngineSpec:
-    name = table.name("engine")
-    builtin, command = table.text("builtin", ""), table.take("command", None)
-    options = []
-    for option, value in table.mapping("options").items():
-        if not isinstance(value, (str, int, float)):
-            raise table.error(f"options.{option}", value, "text, a number, true or false")
-        options.append((option, str(value).lower() if isinstance(value, bool) else str(value)))
-    if bool(builtin) == (command is not None):
-        raise CallError(f"{table.where}: expected either builtin or command")
-    if builtin:
-        words = builtin_command(builtin)
-        if builtin in bots.MEASURING:
-            raise table.error("builtin", builtin, f"no measuring bot; it sees {bots.MEASURING[builtin].sees}")
-        try:
-            make_builtin(builtin, dict(options), measuring=False)
-        except CallError as error:
-            raise CallError(f"{table.where}: {error}") from None
-    elif isinstance(command, str):
-        try:
-            words = parse_command(command, folder)
-        except ValueError as error:
-            raise CallError(f"{table.where}: command: {error}, expected a program and its arguments") from None
-    elif isinstance(command, list) and command and all(isinstance(word, str) for word in command):
-        words = tuple([_resolved(word, folder) for word in command])
-    else:
-        raise table.error("command", command, "a command line, or a list of its words")
-    sandbox, share = table.truth("sandbox", False), table.texts("share")
-    if share and not sandbox:
-        raise table.error("share", list(share), "sandbox = true with it; without it engines can read all files")
-    given = {key: table.number(key, 1, 1_000_000, None) for key in _LIMITS}
-    for key, value in given.items():
-        if builtin and value is not None:
-            raise table.error(key, value, "that of a command: built-in bots need no limits, and have none")
-    memory, file = given["max_memory"], given["max_file"]
-    resources = Resources(
-        memory=None if memory is None else memory * MIB,
-        processes=given["max_processes"],
-        cpu=given["max_cpu"],
-        file=None if file is None else file * MIB,
-    )
-    table.done()
-    return EngineSpec(
-        name=name,
-        builtin=builtin,
-        command=words,
-        options=tuple(options),
-        sandbox=sandbox,
-        share=tuple([_resolved(word, folder) for word in share]),
-        resources=resources,
-    )
-
-
 def _list(table: Table, names: Sequence[str]) -> ListSpec:
     name = table.name("list")
     format = table.word("format", FORMATS, "round-robin")
@@ -288,68 +173,17 @@ def _list(table: Table, names: Sequence[str]) -> ListSpec:
         format=format,
         rules=read_rules(table),
         control=read_control(table),
-        blocks=_whole(table.number("blocks", 1, MOST_BLOCKS, DEFAULT_BLOCKS)),
+        blocks=whole_number(table.number("blocks", 1, MOST_BLOCKS, DEFAULT_BLOCKS)),
         engines=everybody,
         heroes=heroes or everybody[:1],
         pairing=pairing,
-        generation=_whole(table.number("generation", 1, 100_000, DEFAULT_GENERATION)),
+        generation=whole_number(table.number("generation", 1, 100_000, DEFAULT_GENERATION)),
         on_fault=table.word("on_fault", FAULT_POLICIES, FAULT_POLICIES[0]),
         crashed=table.word("crashed", CRASHED, CRASHED[0]),
-        set_aside=_whole(table.number("set_aside", 0, MOST_BLOCKS, DEFAULT_SET_ASIDE)),
+        set_aside=whole_number(table.number("set_aside", 0, MOST_BLOCKS, DEFAULT_SET_ASIDE)),
     )
     table.done()
     return spec
-
-
-def read_rules(table: Table) -> Rules:
-    players = _whole(table.number("players", MIN_PLAYERS, MAX_PLAYERS, 4))
-    values: dict[str, Any] = {}
-    preset = table.text("preset", "family")
-    for key in ("set", "rounds"):
-        if (value := table.take(key, None)) is not None:
-            values[key] = value
-    for key, value in table.mapping("rules").items():
-        if key not in OPTIONS or key in ("set", "rounds"):
-            others = [option for option in OPTIONS if option not in ("set", "rounds")]
-            raise table.error(f"rules.{key}", value, f"a rule option: {', '.join(others)}")
-        values[key] = value
-    try:
-        return Rules.of(preset, players, **values)
-    except RulesError as error:
-        raise CallError(f"{table.where}: {error}") from None
-
-
-def read_control(table: Table) -> TimeControl:
-    given: dict[str, Any] = {}
-    for key in _MILLISECONDS:
-        if (value := table.real(key)) is not None:
-            given[key] = value
-    for key, field in _SECONDS.items():
-        if (value := table.real(key)) is not None:
-            given[field] = value * 1000
-    for key in _COUNTS:
-        given[key] = table.number(key, 1, MOST_BLOCKS, None)
-    try:
-        if tc := table.text("tc", ""):
-            given["clock"], given["increment"] = parse_tc(tc)
-    except ValueError as error:
-        raise CallError(f"{table.where}: tc: {error}") from None
-    try:
-        return make_control(**given)
-    except ValueError as error:
-        raise CallError(f"{table.where}: {error}") from None
-
-
-def _whole(value: int | None) -> int:
-    assert value is not None  # there is a default
-    return value
-
-
-def _resolved(word: str, folder: Path) -> str:
-    if "/" not in word or Path(word).is_absolute():
-        return word
-    place = folder / word
-    return str(place.absolute()) if place.exists() else word
 
 
 def _check_twice(path: Path, what: str, names: Sequence[str]) -> None:
@@ -368,111 +202,3 @@ def _check_deals(path: Path, engines: Sequence[EngineSpec]) -> None:
                 f"{path}: engine {engine.name!r}: the deals of {other} follow from the name {engine.dealt!r}, expected "
                 "another name"
             )
-
-
-class Table:
-    """A table of the file, from which keys are taken. ``where`` is how errors name it."""
-
-    def __init__(self, where: str, data: Mapping[str, Any]) -> None:
-        self.where = where
-        self._file = where
-        self._data = dict(data)
-        self._known: list[str] = []
-
-    def take(self, key: str, default: Any = ...) -> Any:
-        self._known.append(key)
-        if key in self._data:
-            return self._data.pop(key)
-        if default is ...:
-            raise CallError(f"{self.where}: {key} is missing")
-        return default
-
-    def error(self, key: str, value: Any, expected: str) -> CallError:
-        shown = repr(value)
-        return CallError(
-            f"{self.where}: {key}: {shown if len(shown) <= 100 else shown[:97] + '...'}, expected {expected}"
-        )
-
-    def done(self) -> None:
-        """Raises ``CallError`` for keys that nobody took."""
-        for key in self._data:
-            close = difflib.get_close_matches(key, self._known, n=1)
-            hint = f"; did you mean {close[0]}?" if close else f", expected one of {', '.join(self._known)}"
-            raise CallError(f"{self.where}: there is no key {key}{hint}")
-
-    def name(self, what: str) -> str:
-        name = self.text("name")
-        try:
-            check_name(name)
-        except ValueError as error:
-            raise CallError(f"{self.where}: name: {error}") from None
-        self.where = f"{self._file}: {what} {name}"
-        return name
-
-    def text(self, key: str, default: Any = ...) -> str:
-        value = self.take(key, default)
-        if not isinstance(value, str):
-            raise self.error(key, value, "text")
-        return value
-
-    def word(self, key: str, words: Sequence[str], default: str) -> str:
-        value = self.text(key, default)
-        if value not in words:
-            raise self.error(key, value, f"one of {', '.join(words)}")
-        return value
-
-    @overload
-    def truth(self, key: str, default: bool) -> bool: ...
-    @overload
-    def truth(self, key: str, default: None) -> bool | None: ...
-    def truth(self, key: str, default: bool | None) -> bool | None:
-        value = self.take(key, default)
-        if value is not default and not isinstance(value, bool):
-            raise self.error(key, value, "true or false")
-        return value
-
-    def number(self, key: str, least: int, most: int, default: Any = ...) -> int | None:
-        value = self.take(key, default)
-        if value is not None and not (type(value) is int and least <= value <= most):
-            raise self.error(key, value, f"a whole number from {least} to {most}")
-        return value
-
-    def real(self, key: str) -> float | None:
-        value = self.take(key, None)
-        if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):
-            raise self.error(key, value, "a number")
-        if value is not None and not abs(value) <= sys.float_info.max:
-            raise self.error(key, value, "a finite number")
-        return None if value is None else float(value)
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        value = self.take(key, [])
-        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise self.error(key, value, "a list of texts")
-        return tuple(value)
-
-    def known(self, key: str, names: Sequence[str]) -> tuple[str, ...]:
-        chosen = self.texts(key)
-        for name in chosen:
-            if name not in names:
-                raise self.error(key, name, f"names of engines: {', '.join(names) or 'there are none yet'}")
-            if chosen.count(name) > 1:
-                raise self.error(key, name, "each name once")
-        return chosen
-
-    def mapping(self, key: str) -> Mapping[str, Any]:
-        value = self.take(key, {})
-        if not isinstance(value, dict):
-            raise self.error(key, value, "a table")
-        return value
-
-    def tables(self, key: str) -> list[Table]:
-        value = self.take(key, [])
-        if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-            raise self.error(key, value, f"tables, each begun by [[{key}]]")
-        made = []
-        for number, item in enumerate(value, 1):
-            table = Table(f"{self.where}: {key} {number}", item)
-            table._file = self.where
-            made.append(table)
-        return made

@@ -13,16 +13,16 @@ from typing import Any, Final
 import tomlkit
 from tomlkit.items import AoT, Table
 
+from caboose.arena.config.toml import check_name
 from caboose.arena.errors import CallError, RunError, cause
-from caboose.arena.ladder.config import FILE, FORMAT, LadderSpec, check_name, parse_spec, read_spec
-from caboose.arena.ladder.folder import DATABASE, locked
+from caboose.arena.ladder.config import FILE, FORMAT, LadderSpec, parse_spec, read_spec
+from caboose.arena.ladder.list_setups import check_lists
 from caboose.arena.ladder.run import new_meta, open_store
-from caboose.arena.ladder.setups import check_lists
 from caboose.arena.ladder.store import Store
-from caboose.arena.reading import read_text
-from caboose.arena.results import temporary_beside
+from caboose.arena.storage.files import read_text, temporary_beside
+from caboose.arena.storage.ladder_folder import DATABASE, locked
 
-_HEADING: Final = "A ladder; `caboose ladder --help` and docs/ladder.md tell more."
+_HEADING: Final = "A ladder; `caboose ladder --help` and docs/guides/ladder.md tell more."
 
 
 def init(folder: Path, seed: int, *, in_process: bool, records: bool, logs: bool) -> None:

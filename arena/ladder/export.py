@@ -13,10 +13,10 @@ from typing import Any, BinaryIO, Final
 import numpy as np
 import numpy.typing as npt
 
-from caboose.arena.cells import cell
 from caboose.arena.errors import RunError
-from caboose.arena.ladder.books import book_path
+from caboose.arena.ladder.record_files import book_path
 from caboose.arena.ladder.store import BlockRow, FaultFound, ListRow, Store
+from caboose.arena.storage.csv_cells import cell
 
 SEAT_COLUMNS: Final = (
     "place", "total", "counted", "margin", "rounds_won", "games_won", "rounds", "decisions", "time", "slowest",

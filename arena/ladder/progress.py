@@ -11,14 +11,13 @@ from typing import Any, Final
 from rich.console import Group, RenderableType
 from rich.table import Table
 
-from caboose.arena.bootstrap import Floats
-from caboose.arena.console import Console, Text
-from caboose.arena.ladder.board import Reading, block_margins
-from caboose.arena.ladder.rows import FaultRow, Seats
+from caboose.arena.blocks.game_rows import FaultRow, Seats
+from caboose.arena.console.console import Console, Text, duration_text
+from caboose.arena.console.live import LiveView
 from caboose.arena.ladder.run import Limit, Run
 from caboose.arena.ladder.store import BlockKey
-from caboose.arena.live import LiveView
-from caboose.arena.report import duration_text
+from caboose.arena.ladder.totals import Reading, block_margins
+from caboose.arena.stats.bootstrap import Floats
 
 EVERY: Final = 60.0  # seconds between two lines where there is no terminal
 ROWS: Final = 20  # engines that the live table shows

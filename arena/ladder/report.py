@@ -12,20 +12,21 @@ from typing import Any, Final
 
 import numpy as np
 
-from caboose.arena.bootstrap import Floats
-from caboose.arena.fairness import POWER, Gain, Seats, gain, seat_bias
-from caboose.arena.games import NOBODY
-from caboose.arena.ladder.board import Board, Sums, read_board
+from caboose.arena.console.console import duration_text
 from caboose.arena.ladder.config import LadderSpec
-from caboose.arena.ladder.described import show_commands, show_engines, show_lists
-from caboose.arena.ladder.figures import (
+from caboose.arena.ladder.notices import notices
+from caboose.arena.ladder.number_format import DASH, counted, cut, estimate_text, likelihood, milliseconds, share
+from caboose.arena.ladder.rating_reference import Reference
+from caboose.arena.ladder.report_figures import (
     ratings_figure,
     seats_figure,
     settling_figure,
     spreads_figure,
     times_figure,
 )
-from caboose.arena.ladder.findings import (
+from caboose.arena.ladder.report_fit import MOST_PICTURED, show_fit
+from caboose.arena.ladder.report_setup import show_commands, show_engines, show_lists
+from caboose.arena.ladder.report_statistics import (
     QUANTILES,
     Pairs,
     Spreads,
@@ -34,20 +35,19 @@ from caboose.arena.ladder.findings import (
     settling,
     spreads,
 )
-from caboose.arena.ladder.fitted import MOST_PICTURED, show_fit
-from caboose.arena.ladder.notices import notices
-from caboose.arena.ladder.reference import Reference
+from caboose.arena.ladder.standings_table import SURE
 from caboose.arena.ladder.status import status_data
 from caboose.arena.ladder.store import FaultFound, ListRow, Store
-from caboose.arena.ladder.tables import SURE
-from caboose.arena.ladder.words import DASH, counted, cut, estimate_text, likelihood, milliseconds, share
-from caboose.arena.pages.page import Cell, Column, Fact, Page, Section, Verdict
-from caboose.arena.pages.plots import Figure, number_text
-from caboose.arena.ratings import Standings, standings
-from caboose.arena.report import duration_text
+from caboose.arena.ladder.totals import Board, Sums, read_board
+from caboose.arena.report.page import Cell, Column, Fact, Page, Section, Verdict
+from caboose.arena.report.plots import Figure, number_text
+from caboose.arena.stats.bootstrap import Floats
+from caboose.arena.stats.game_table import NOBODY
+from caboose.arena.stats.ratings import Standings, standings
+from caboose.arena.stats.seat_bias import POWER, Gain, Seats, gain, seat_bias
 
 SETTLED: Final = 0.975  # likelihood from which on an order of two counts as settled
-FEWEST: Final = 10  # blocks of both before it does: intervals of fewer are too narrow (docs/statistics.md)
+FEWEST: Final = 10  # blocks of both before it does: intervals of fewer are too narrow (docs/explanation/statistics.md)
 LAST_FAULTS: Final = 10
 LOOKED: Final = 2.0  # pips per round: who finds only a greater bias of a seat has not looked for one
 MOST_PAIRS: Final = 40  # engines up to which every pair has a cell; of more, each has its ``NEIGHBOURS``
@@ -144,7 +144,7 @@ def make_report(
 
 _FOOT: Final = (
     "A block is one deal, played once in every rotation of the seats. All intervals are 95 % intervals and count "
-    "blocks, not games. What the numbers mean and how they were checked is in docs/statistics.md of Caboose."
+    "blocks, not games. What the numbers mean and how they were checked: docs/explanation/statistics.md of Caboose."
 )
 
 

@@ -13,23 +13,24 @@ from typing import Final, Protocol
 import numpy as np
 
 from caboose.arena import caboose_version
-from caboose.arena.blocks import Plan
+from caboose.arena.blocks.block import Plan
+from caboose.arena.blocks.block_order import block_seed
+from caboose.arena.blocks.contestants import Lineup
+from caboose.arena.blocks.game_rows import FaultRow, Seats, fault_rows, seat_rows
+from caboose.arena.blocks.results import Played
+from caboose.arena.blocks.time_scaling import HERE, measure_speed
+from caboose.arena.config.engine_identity import Identity, changes, identify
 from caboose.arena.errors import CallError, PlayError, RunError, cause, reason
-from caboose.arena.executors import Executor, Task
-from caboose.arena.ladder.books import Book
+from caboose.arena.execution.executors import Executor, Task
 from caboose.arena.ladder.config import FILE, PAIR, LadderSpec, ListSpec, read_spec
-from caboose.arena.ladder.folder import DATABASE, LOGS, RECORDS
-from caboose.arena.ladder.identity import Identity, changes, identify
-from caboose.arena.ladder.left_out import LeftOut
+from caboose.arena.ladder.list_setups import check_lists
 from caboose.arena.ladder.notices import aside_text, keep_absent, keep_aside, kept_aside, notices
-from caboose.arena.ladder.rows import FaultRow, Seats, fault_rows, seat_rows
-from caboose.arena.ladder.schedule import Schedule, block_seed, make_schedule
-from caboose.arena.ladder.setups import check_lists
+from caboose.arena.ladder.record_files import Book
+from caboose.arena.ladder.schedule import Schedule, make_schedule
+from caboose.arena.ladder.skipped_blocks import LeftOut
 from caboose.arena.ladder.store import BlockKey, Entry, ListRow, Store
-from caboose.arena.lineup import Lineup
-from caboose.arena.results import Played
-from caboose.arena.scaling import HERE, measure_speed
-from caboose.protocol.launch import SandboxError, check_sandbox
+from caboose.arena.storage.ladder_folder import DATABASE, LOGS, RECORDS
+from caboose.protocol.process.launch import SandboxError, check_sandbox
 
 REFERENCE: Final = "reference speed"  # among the settings of the database
 

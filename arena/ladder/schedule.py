@@ -7,28 +7,23 @@ would have played.
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import Final, Protocol
 
-from numpy.random import PCG64, Generator
-
+from caboose.arena.blocks.block_order import Lineup, block_order, block_seed, shared_seats, text_generator
+from caboose.arena.blocks.game_rows import Seats
 from caboose.arena.errors import CallError
 from caboose.arena.ladder.config import PAIR, ListSpec
-from caboose.arena.ladder.rows import Seats
+from caboose.arena.ladder.duplicate_blocks import same
 from caboose.arena.ladder.set_aside import Aside, FaultTally, lost_games
 from caboose.arena.ladder.store import BlockKey, Store
-from caboose.arena.ladder.twice import same
-from caboose.arena.pairing import Skills, next_table, unknown
+from caboose.arena.stats.matchmaking import Skills, next_table, unknown
 
 MOST_LINEUPS: Final = 100_000
 LAG: Final = 2  # what is played follows from the results of generations at least that much before: nobody waits
-
-Lineup = tuple[int, ...]
-"""The entries that play, one for each player of a table."""
 
 
 class Schedule(Protocol):
@@ -91,31 +86,6 @@ def lineups(spec: ListSpec, engines: Sequence[int], heroes: Sequence[int]) -> li
     if not field:
         raise CallError(f"list {spec.name}: all engines are heroes, expected others for them to meet")
     return [(hero, *others) for hero in heroes for others in _tables(spec, field, players - 1)]
-
-
-def block_seed(seed: int, list: str, lineup: Sequence[str] = ()) -> int:
-    """The seed of the blocks of a list, or of those of a line-up of it (names): 128 bits."""
-    return _number(f"{seed} deals {list} {' '.join(sorted(lineup))}")
-
-
-def shared_seats(one: int, other: int, players: int) -> list[Lineup]:
-    """How two share a table: one of them has k seats and the other the rest, and the other way round.
-
-    k is as near to half of them as it can be without a divisor in common with their number. Else there would be orders
-    round the table in which a rotation seats both where they sat before: the same game twice.
-    """
-    few = max(k for k in range(1, players // 2 + 1) if math.gcd(k, players) == 1)
-    lineups = [(*[a] * few, *[b] * (players - few)) for a, b in ((one, other), (other, one))]
-    return lineups[:1] if 2 * few == players else lineups
-
-
-def block_order(
-    seed: int, list: str, lineups: Sequence[Lineup], numbers: Iterable[int]
-) -> Iterator[tuple[int, Lineup]]:
-    """The order in which the blocks with these numbers are played where each of ``lineups`` has one of each number."""
-    for number in numbers:
-        for at in _generator(f"{seed} order {list} {number}").permutation(len(lineups)).tolist():
-            yield number, lineups[at]
 
 
 class AllLineups:
@@ -397,7 +367,7 @@ class RandomTables:
             seed = (block_seed(self._seed, self._name), number)
             chosen = next_table(skills, rest, seed, out=out, even=even)
         else:
-            lots = _generator(f"{self._seed} tables {self._name} {number}").random(len(self._engines)).tolist()
+            lots = text_generator(f"{self._seed} tables {self._name} {number}").random(len(self._engines)).tolist()
             order = sorted(seated, key=lambda at: (self._sat[self._engines[at]], lots[at]))
             chosen = sorted(order[:rest])
         some = [self._engines[at] for at in chosen]
@@ -451,11 +421,3 @@ def _tables(spec: ListSpec, engines: Sequence[int], seats: int) -> Iterator[Line
         )
     for some in combinations(engines, rest):
         yield (*some, *[engine for engine in engines for _ in range(everybody)])
-
-
-def _generator(text: str) -> Generator:
-    return Generator(PCG64(_number(text)))
-
-
-def _number(text: str) -> int:
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "big")

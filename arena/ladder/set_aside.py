@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from caboose.arena.ladder.rows import Seats
+from caboose.arena.blocks.game_rows import Seats
 
 
 @dataclass(frozen=True, slots=True)

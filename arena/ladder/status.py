@@ -8,16 +8,16 @@ from typing import Any, Final
 
 from rich.table import Table
 
-from caboose.arena.console import Console, Text, cut
+from caboose.arena.console.console import Console, Text, cut
 from caboose.arena.errors import CallError
 from caboose.arena.ladder.config import LadderSpec
-from caboose.arena.ladder.left_out import LeftOut
 from caboose.arena.ladder.notices import kept_absent, kept_aside, notices
 from caboose.arena.ladder.run import REFERENCE
 from caboose.arena.ladder.schedule import make_schedule
+from caboose.arena.ladder.skipped_blocks import LeftOut
 from caboose.arena.ladder.store import FaultFound, ListRow, Store
-from caboose.arena.report import COMMAND
-from caboose.protocol.lines import printable
+from caboose.arena.match.console_report import COMMAND
+from caboose.protocol.notation.lines import printable
 
 FORMAT: Final = "caboose ladder status"
 FORMAT_VERSION: Final = 1

@@ -1,6 +1,6 @@
 """All results of a ladder, in one SQLite database: a row for each game, a block in one piece.
 
-Whatever ends the process, a block is there whole or not at all. The columns are told in ``docs/ladder.md``.
+Whatever ends the process, a block is there whole or not at all. The columns are told in ``docs/guides/ladder.md``.
 
 A block that was played twice, as earlier Cabooses did when engines changed their order, is read once: a view without
 the second one stands before the table ``blocks``.
@@ -20,11 +20,11 @@ from typing import Any, Final, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from caboose.arena.database import create_database, damaged, open_database, told
+from caboose.arena.blocks.game_rows import SEAT, FaultRow, Seats
 from caboose.arena.errors import RunError
-from caboose.arena.ladder.rows import SEAT, FaultRow, Seats
-from caboose.arena.ladder.twice import hide_twice, lineup_of, lineup_text
-from caboose.protocol.referee import Fault
+from caboose.arena.ladder.duplicate_blocks import hide_twice, lineup_of, lineup_text
+from caboose.arena.storage.sqlite import create_database, damaged, open_database, told
+from caboose.protocol.referee.referee import Fault
 
 APPLICATION: Final = 0x4361624C  # "CabL", by which a database is known to be a ladder's
 SCHEMA: Final = 1

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from caboose.arena.stats import CONFIDENCE, Interval
+from caboose.arena.match.standings import CONFIDENCE, Interval
 from caboose.arena.suite.score import Score
 from caboose.arena.suite.suite import PHASES, Place, Suite
 

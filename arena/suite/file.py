@@ -1,4 +1,4 @@
-"""Suites as files: a line of JSON for the header and one for each position (docs/suite.md)."""
+"""Suites as files: a line of JSON for the header and one for each position (docs/guides/suite.md)."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from dataclasses import fields
 from importlib.resources import files
 from typing import Any, BinaryIO, Final, NoReturn, TypeVar
 
+from caboose.arena.console.output import json_text
 from caboose.arena.errors import CallError, RunError, cause
-from caboose.arena.output import json_text
-from caboose.arena.reading import open_input, read_lines
+from caboose.arena.storage.files import open_input, read_lines
 from caboose.arena.suite.suite import FORMAT, PHASES, Header, Loss, Place, Position, Suite
-from caboose.engine.blanks import words_of
-from caboose.engine.moves import Move
-from caboose.engine.round import Observation
-from caboose.engine.rules import Rules
-from caboose.engine.seats import written
-from caboose.protocol.notation import event_text, parse_event, parse_move, parse_tile
+from caboose.engine.rules.blanks import words_of
+from caboose.engine.rules.moves import Move
+from caboose.engine.rules.round import Observation
+from caboose.engine.rules.rules import Rules
+from caboose.engine.rules.seats import written
+from caboose.protocol.notation.notation import event_text, parse_event, parse_move, parse_tile
 
 STANDARD: Final = "standard"  # the name of the suite in the package
 _PACKED: Final = "standard.jsonl.gz"

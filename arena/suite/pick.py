@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from itertools import pairwise, zip_longest
 from typing import Final
 
-from caboose.arena.scene import Replay
 from caboose.arena.suite.suite import PHASES, Place
-from caboose.engine.deal import Deal
-from caboose.engine.round import Event, Round
-from caboose.engine.rules import Rules
-from caboose.protocol.notation import deal_text
-from caboose.protocol.records import GameRecord, RecordError
+from caboose.engine.rules.deal import Deal
+from caboose.engine.rules.round import Event, Round
+from caboose.engine.rules.rules import Rules
+from caboose.protocol.notation.notation import deal_text
+from caboose.protocol.records.records import GameRecord, RecordError
+from caboose.table.state import Replay
 
 MOST_MOVES: Final = 100  # of a position
 _SPARE: Final = 3  # times as many rounds are kept as should be needed: some lack a phase

@@ -9,10 +9,10 @@ from typing import Final
 
 import caboose.bots as bots
 from caboose.arena.suite.pick import PlayedRound
-from caboose.engine.deal import deal_of
-from caboose.engine.play import Limits
-from caboose.engine.round import Round
-from caboose.engine.rules import Rules
+from caboose.engine.bot_api import Limits
+from caboose.engine.rules.deal import deal_of
+from caboose.engine.rules.round import Round
+from caboose.engine.rules.rules import Rules
 
 PLAYERS: Final = ("planner", "mcts")
 NODES: Final = 200  # of each move of those that search

@@ -8,8 +8,7 @@ from typing import Final, Self
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
-from caboose.arena.console import Console, TextColumn
-from caboose.arena.report import duration_text
+from caboose.arena.console.console import Console, TextColumn, duration_text
 
 EVERY: Final = 30.0  # seconds between two lines where there is no terminal
 

@@ -13,16 +13,16 @@ from typing import Final, Self
 import numpy as np
 import numpy.typing as npt
 
+from caboose.arena.blocks.contestants import Contestant
 from caboose.arena.errors import RunError
-from caboose.arena.lineup import Contestant
 from caboose.arena.suite.make import workers
 from caboose.arena.suite.suite import Loss, Position, Suite
-from caboose.engine.moves import Move
-from caboose.engine.play import Bot, Info, Limits
-from caboose.protocol.child import LackError
-from caboose.protocol.launch import PLAIN, Launch
-from caboose.protocol.process import EngineFault, EngineProcess, close_all
-from caboose.protocol.timing import TimeControl
+from caboose.engine.bot_api import Bot, Info, Limits
+from caboose.engine.rules.moves import Move
+from caboose.protocol.process.child import LackError
+from caboose.protocol.process.launch import PLAIN, Launch
+from caboose.protocol.process.process import EngineFault, EngineProcess, close_all
+from caboose.protocol.referee.timing import TimeControl
 
 SEED: Final = "Seed"  # the option from which engines have their chance, by custom
 MOST_FAULTS: Final = 10  # of an engine; then it is asked no more

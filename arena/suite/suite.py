@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from caboose.engine.moves import Move
-from caboose.engine.round import Observation
+from caboose.engine.rules.moves import Move
+from caboose.engine.rules.round import Observation
 
 FORMAT: Final = 1
 PHASES: Final = ("early", "middle", "late")

@@ -12,10 +12,10 @@ from caboose.arena.errors import CallError
 from caboose.arena.suite.suite import SURE, Loss, Place
 from caboose.bots import MctsBot
 from caboose.bots.mcts import SEARCH_OPTIONS
-from caboose.engine.moves import Move
-from caboose.engine.play import OptionError
-from caboose.engine.round import Observation
-from caboose.engine.search import Search
+from caboose.engine.bot_api import OptionError
+from caboose.engine.rules.moves import Move
+from caboose.engine.rules.round import Observation
+from caboose.engine.search.search import Search
 
 NODES: Final = 20_000  # playouts of the race, and as many of the comparison
 LEAST_NODES: Final = 500  # so that every move is tried in a world

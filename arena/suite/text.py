@@ -9,9 +9,9 @@ from typing import Any, Final
 from rich.table import Table
 
 from caboose.arena import caboose_version
-from caboose.arena.console import Console, Text
-from caboose.arena.output import json_text
-from caboose.arena.stats import Interval
+from caboose.arena.console.console import Console, Text
+from caboose.arena.console.output import json_text
+from caboose.arena.match.standings import Interval
 from caboose.arena.suite.figures import QUANTILES, Figures, Step, depth, difference
 from caboose.arena.suite.score import MOST_FAULTS, Answer, Score
 from caboose.arena.suite.suite import Suite
@@ -166,7 +166,7 @@ def scores_text(
     *,
     complete: bool,
 ) -> Iterator[str]:
-    """A score as one JSON object, in pieces: docs/suite.md has its keys."""
+    """A score as one JSON object, in pieces: docs/guides/suite.md has its keys."""
     content = {
         "caboose": caboose_version(),
         "kind": "suite score",

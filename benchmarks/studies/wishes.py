@@ -1,7 +1,7 @@
 """What planners with other wishes gain over the usual ones: the function of ``planner-wishes.toml``."""
 
-from caboose.engine.rules import Rules
-from caboose.engine.simulate import simulate
+from caboose.engine.policy.simulate import simulate
+from caboose.engine.rules.rules import Rules
 
 RULES = Rules.of("tournament", 4)
 ROUNDS = 500

@@ -1,1 +1,0 @@
-"""Whether any engine keeps to the protocol: ``caboose check``."""
