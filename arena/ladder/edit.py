@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -140,6 +141,9 @@ def rename(folder: Path, old: str, new: str) -> LadderSpec:
                 table.pop("dealt_as", None)
             elif old in played:  # its blocks to come have the deals that they would have had
                 table["dealt_as"] = dealt_as
+            anchor = document.get("anchor")
+            if isinstance(anchor, str) and re.fullmatch(rf"{re.escape(old)}(#\d+)?(=.*)?", anchor):
+                document["anchor"] = new + anchor.removeprefix(old)
             for each in document.get("list", []):
                 for key in ("engines", "heroes"):
                     named = each.get(key)

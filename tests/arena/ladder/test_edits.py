@@ -256,3 +256,16 @@ def test_commands_say_what_they_did_and_what_is_next(tmp_path: Path, capsys: pyt
     told(capsys, "remove", folder, "greedy")
     out, _ = told(capsys, "add-list", folder, "alone")  # though its last list and all but one engine are gone
     assert "Before it can be played: list alone: it has 1 engine, expected at least 2" in out
+
+
+@pytest.mark.parametrize(("anchor", "then"), [("a", "b"), ("a=1500", "b=1500"), ("a#2=0", "b#2=0"), ("ab=7", "ab=7")])
+def test_the_anchor_follows_a_renaming(
+    anchor: str, then: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "x"
+    for words in (["init", str(folder), "--seed", "1"], ["add", str(folder), "random", "--name", "a"]):
+        told(capsys, *words)
+    file = folder / "ladder.toml"
+    file.write_text(f'anchor = "{anchor}"\n' + file.read_text(encoding="utf-8"), encoding="utf-8")
+    told(capsys, "rename", str(folder), "a", "b")
+    assert f'anchor = "{then}"\n' in file.read_text(encoding="utf-8")
