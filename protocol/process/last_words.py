@@ -99,5 +99,7 @@ def where(path: str, line: int) -> str:
     return f"{shown(os.path.basename(path), 60)[1:-1]}, line {line}"
 
 
-_PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_HERE: Final = tuple([os.path.join(_PACKAGE, name, "") for name in ("engine", "protocol", "bots", "arena")])
+_PACKAGE: Final = os.path.abspath(os.path.join(__file__, "..", "..", ".."))
+_HERE: Final = tuple(
+    [os.path.join(_PACKAGE, name, "") for name in ("engine", "protocol", "bots", "table", "arena", "cli")]
+)

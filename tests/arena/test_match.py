@@ -401,6 +401,8 @@ def start_match(tmp_path: Path, concurrency: int) -> tuple[subprocess.Popen[str]
     process = subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     games = tmp_path / "games"
     assert wait_until(lambda: games.exists() and b"\nend\n" in games.read_bytes(), 60)
+    # All workers have begun: one that is only starting tells of the lost connection, which is not what is looked at.
+    assert wait_until(lambda: len(pids.read_text(encoding="utf-8").split()) >= concurrency, 60)
     return process, pids, result
 
 

@@ -66,8 +66,8 @@ def test_a_line_without_an_end_ends_the_reading(
     command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Through a pipe, which is no device."""
-    for module in ("commands.files", "recordfile"):
-        monkeypatch.setattr(f"caboose.arena.{module}.ENDLESS", 1 << 20)
+    for module in ("cli.options.files", "arena.viewer.record_index"):
+        monkeypatch.setattr(f"caboose.{module}.ENDLESS", 1 << 20)
     monkeypatch.setattr("caboose.protocol.records.reader.ENDLESS", 1 << 20)
     source, target = os.pipe()
     with os.fdopen(source, "rb") as pipe, subprocess.Popen(["cat", "/dev/zero"], stdout=target) as endless:

@@ -362,7 +362,7 @@ class Interrupting(importlib.abc.MetaPathFinder):
         if name == "numpy":
             os.kill(os.getpid(), signal.SIGINT)
 sys.meta_path.insert(0, Interrupting())
-sys.argv = ["caboose", *{["engine", "greedy"] if module.endswith("cli") else ["greedy"]!r}]
+sys.argv = ["caboose", *{["engine", "greedy"] if module.endswith("main") else ["greedy"]!r}]
 from {module} import main
 main()
 """

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("still_readable")
 
 PROGRAM = """
 import sys
-from caboose.arena.{module} import main
+from caboose.{module} import main
 sys.argv = ["caboose", {word!r}]
 try:
     main()
@@ -30,7 +30,8 @@ print(*{{pool["num_threads"] for pool in threadpoolctl.threadpool_info()}})
 
 
 @pytest.mark.parametrize(
-    ("module", "word", "set_to"), [("cli", "rules", ""), ("engine", "grmpf", ""), ("cli", "rules", "2")]
+    ("module", "word", "set_to"),
+    [("cli.main", "rules", ""), ("arena.blocks.engine_process", "grmpf", ""), ("cli.main", "rules", "2")],
 )
 def test_a_program_has_one_thread_unless_told_otherwise(module: str, word: str, set_to: str) -> None:
     if (os.cpu_count() or 1) < 2:

@@ -238,7 +238,7 @@ def stub_parameters(stub: Path, name: str) -> dict[str, tuple[str | None, bool]]
     return found
 
 
-@pytest.mark.parametrize("kind, module", [(Search, "search"), (Round, "round"), (Belief, "belief")])
+@pytest.mark.parametrize("kind, module", [(Search, "search/search"), (Round, "rules/round"), (Belief, "belief/belief")])
 def test_inspect_knows_the_parameters_of_compiled_classes(kind: type, module: str) -> None:
     shown = inspect.signature(kind)
     stub = stub_parameters(ROOT / "engine" / f"{module}.pyi", kind.__name__)

@@ -218,8 +218,8 @@ def test_a_bot_that_fails_gets_an_error_line_and_is_asked_again() -> None:
     answers = session(f"{POSITION}go 1\ngo 2\ngo 3\ngo 4\n", bot)
     first = fail.__code__.co_firstlineno
     assert answers == [
-        f"error go 1: the bot failed: ZeroDivisionError: a b  (test_protocol_serve.py, line {first + 2})",
-        f"error go 2: the bot failed: SystemExit: 3 (test_protocol_serve.py, line {first + 4})",
+        f"error go 1: the bot failed: ZeroDivisionError: a b  (test_serve.py, line {first + 2})",
+        f"error go 2: the bot failed: SystemExit: 3 (test_serve.py, line {first + 4})",
         "error go 3: the bot chose 'stop', expected one of 6-2@1 6-5@1 6-2@M 6-5@M",
         "bestmove 4 6-5@1",
     ]
